@@ -1,0 +1,30 @@
+// Two projects. `unit`: no cluster. `cluster`: *.cluster.test.ts, on a real kube-apiserver that local/jest-setup.ts starts once.
+const common = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/tools/strip-types.mjs' },
+  moduleFileExtensions: ['ts', 'mjs', 'js', 'cjs', 'json'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/coverage/'],
+};
+
+export default {
+  coverageProvider: 'v8',
+  collectCoverageFrom: [
+    '{charts,crds,operator,local}/**/*.ts',
+    'main.ts',
+    'index.ts',
+    '!**/*.test.ts',
+    '!**/fixtures/**',
+  ],
+  coverageReporters: ['text-summary', 'json-summary'],
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['**/*.test.ts'], testPathIgnorePatterns: ['/node_modules/', '\\.cluster\\.test\\.ts$'] },
+    {
+      ...common,
+      displayName: 'cluster',
+      testMatch: ['**/*.cluster.test.ts'],
+      globalSetup: '<rootDir>/local/jest-setup.ts',
+      globalTeardown: '<rootDir>/local/jest-teardown.ts',
+    },
+  ],
+};
