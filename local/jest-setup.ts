@@ -1,0 +1,28 @@
+/**
+ * Jest's global set-up of the cluster tests: one cluster for the whole run. Tests read REPRISE_TEST_KUBECONFIG (its
+ * kubeconfig) and REPRISE_TEST_AUDIT_LOG (one JSON line for each request), and make a namespace of their own.
+ */
+import { removeCluster } from './cluster-folder.ts';
+import { startCluster } from './cluster.ts';
+import type { LocalCluster } from './cluster.ts';
+import { progressOn } from './progress.ts';
+
+declare global {
+  var repriseTestCluster: LocalCluster | undefined;
+}
+
+/** Starts the cluster; removes it when that fails half-way and when the run is interrupted. */
+export default async function setUp(): Promise<void> {
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      abort.abort(new Error(`Interrupted by ${signal}`));
+      if (globalThis.repriseTestCluster !== undefined) removeCluster(globalThis.repriseTestCluster.name);
+      process.kill(process.pid, signal);
+    });
+  }
+  const cluster = await startCluster({ audit: true, progress: progressOn(), signal: abort.signal });
+  globalThis.repriseTestCluster = cluster;
+  process.env['REPRISE_TEST_KUBECONFIG'] = cluster.kubeconfig;
+  process.env['REPRISE_TEST_AUDIT_LOG'] = cluster.auditLog;
+}
