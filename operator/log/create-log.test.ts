@@ -86,9 +86,9 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { error: string }).error)).toEqual([
       'loop: loop: loop: loop: loop',
       'a string',
-      'a undefined was thrown',
-      'a object was thrown',
-      'a number was thrown',
+      'a thrown undefined',
+      'a thrown object',
+      'a thrown number',
     ]);
   });
 

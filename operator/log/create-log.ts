@@ -86,18 +86,19 @@ export function errorFields(error: unknown, withStack: boolean): Fields {
 
 const maxCauses = 5;
 
+/** By its properties, not by instanceof: an error may come from another realm. */
 function* causesOf(error: unknown): Generator<unknown, void, void> {
-  let current = error;
-  for (let depth = 0; depth < maxCauses; depth++) {
+  let current: unknown = error;
+  for (let depth = 0; depth < maxCauses && (depth === 0 || current !== undefined); depth++) {
     yield current;
-    if (!(current instanceof Error) || current.cause === undefined) return;
-    current = current.cause;
+    current = typeof current === 'object' && current !== null && 'cause' in current ? current.cause : undefined;
   }
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  return typeof error === 'string' ? error : `a ${typeof error} was thrown`;
+  if (typeof error === 'string') return error;
+  const message = property(error, 'message', 'string') ?? '';
+  return message === '' ? (property(error, 'name', 'string') ?? `a thrown ${typeof error}`) : message;
 }
 
 function property<Type extends 'string' | 'number'>(holder: unknown, name: string, type: Type) {
