@@ -63,9 +63,19 @@ export interface Client {
   /** Server-side apply with force. */
   apply(type: ResourceType, object: KubeObject, signal: AbortSignal): Promise<KubeObject>;
   /** RFC 6902. */
-  jsonPatch(type: ResourceType, ref: ObjectRef, patch: readonly JsonPatchOperation[], signal: AbortSignal): Promise<KubeObject>;
+  jsonPatch(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: readonly JsonPatchOperation[],
+    signal: AbortSignal,
+  ): Promise<KubeObject>;
   /** RFC 7386 on the status subresource; put uid and resourceVersion into metadata for preconditions. */
-  patchStatus(type: ResourceType, ref: ObjectRef, patch: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<KubeObject>;
+  patchStatus(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<KubeObject>;
   /** Resolves also when the object was already gone. */
   delete(type: ResourceType, ref: ObjectRef, options: DeleteOptions, signal: AbortSignal): Promise<void>;
 }
