@@ -6,58 +6,11 @@
  * with its path.
  */
 import type { Condition } from '../charts/resource.ts';
+import { celName } from './cel.ts';
+import { withDefaults } from './defaults.ts';
+import type { JsonSchema, ListType, Rule } from './json-schema.ts';
 
-/** Why a CEL rule refuses a value; the API server answers with it. @default FieldValueInvalid */
-export type RuleReason = 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
-
-interface RuleText {
-  /** CEL; `self` is the value, `oldSelf` the stored one. A rule that names `oldSelf` is judged on updates only. */
-  readonly rule: string;
-  readonly reason?: RuleReason;
-  /** Field that the error names, relative to the value: `.port` or `['port']`. */
-  readonly fieldPath?: string;
-  /** The rule is also judged when there is no stored value; `oldSelf` is then a CEL optional. */
-  readonly optionalOldSelf?: boolean;
-}
-
-/** One CEL rule: x-kubernetes-validations. It always has a text for the user; an expression may make a better one. */
-export type Rule = RuleText &
-  (
-    | { readonly message: string; readonly messageExpression?: string }
-    | { readonly messageExpression: string; readonly message?: string }
-  );
-
-/** A structural schema as it stands in a CRD (apiextensions.k8s.io/v1 JSONSchemaProps), as far as this language writes it. */
-export interface JsonSchema {
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
-  readonly description?: string;
-  readonly format?: string;
-  readonly default?: unknown;
-  readonly nullable?: boolean;
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly items?: JsonSchema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: JsonSchema;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly 'x-kubernetes-int-or-string'?: boolean;
-  readonly 'x-kubernetes-list-type'?: ListType;
-  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
-  readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic';
-  readonly 'x-kubernetes-validations'?: readonly Rule[];
-}
-
-/** How server-side apply merges a list: as a whole, as a set of scalars, or entry by entry by its keys. */
-export type ListType = 'atomic' | 'set' | 'map';
+export type { JsonSchema, Rule } from './json-schema.ts';
 
 declare const types: unique symbol;
 
@@ -262,11 +215,17 @@ export const optional = <Stored, Written>(of: Schema<Stored, Written>): Property
   presence: 'optional',
 });
 
-/** A property that the API server fills in where it is absent. Defaults inside the value are filled in too. */
+/**
+ * A property that the API server fills in where it is absent. The default carries the defaults of its own fields, because the server
+ * judges CEL rules on a default as it stands in the CRD. Null is no default to the server: use `optional`.
+ */
 export const defaulted = <Stored, Written>(
   of: Schema<Stored, Written>,
-  value: NoInfer<Written>,
-): Property<Stored, Written, 'defaulted'> => ({ json: { ...of.json, default: value }, presence: 'defaulted' });
+  value: NoInfer<Exclude<Written, null>>,
+): Property<Stored, Written, 'defaulted'> => ({
+  json: { ...of.json, default: withDefaults(of.json, value) },
+  presence: 'defaulted',
+});
 
 /** A value that may be null. */
 export const nullable = <Stored, Written>(of: Schema<Stored, Written>): Schema<Stored | null, Written | null> =>
@@ -295,23 +254,6 @@ export const immutable = <S extends Property>(of: S): S => withRules(of, unchang
 const holdsImmutable = (json: JsonSchema): boolean =>
   (json['x-kubernetes-validations'] ?? []).includes(unchanged) ||
   Object.values(json.properties ?? {}).some(holdsImmutable);
-
-/** Words that CEL keeps for itself: as field names they are written between underscores. */
-const celWords = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
-
-/** A field's name as CEL spells it. */
-export const celName = (name: string): string => {
-  if (celWords.has(name)) return `__${name}__`;
-  return name
-    .replaceAll('__', '__underscores__')
-    .replaceAll('.', '__dot__')
-    .replaceAll('-', '__dash__')
-    .replaceAll('/', '__slash__');
-};
 
 /** A rule on a field is not judged when the field is removed: without this, removing and adding changes an immutable field. */
 function keptOnceSet(name: string, property: Property | undefined): readonly Rule[] {
