@@ -13,8 +13,8 @@ export type LogFormat = (typeof logFormats)[number];
 export interface LogProps {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  /** Milliseconds since the epoch. @default the system's clock */
+  readonly now?: () => number;
   /** Receives one whole line, its line feed included. Must not throw. */
   readonly write: (line: string) => void;
 }
@@ -67,7 +67,7 @@ class LineLog implements Log {
 
   #write(level: LogLevel, message: string, fields: Fields | undefined): void {
     if (!this.#isOn(level)) return;
-    const { now, format, write } = this.#props;
+    const { now = Date.now, format, write } = this.#props;
     const line = { time: new Date(now()).toISOString(), level, message, fields: { ...this.#fields, ...fields } };
     write(`${oneLine(format === 'json' ? asJson(line) : asText(line))}\n`);
   }

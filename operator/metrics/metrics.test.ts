@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { FakeClock } from '../../test/fake-clock.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-const time = { ms: 1_000_000 };
+let clock: FakeClock;
 let metrics: Metrics;
 beforeEach(() => {
-  metrics = createMetrics({ now: () => time.ms, after: () => () => undefined });
+  clock = new FakeClock();
+  metrics = createMetrics(clock);
 });
 
 /** The samples of the exposition that begin with these words. */
@@ -99,7 +101,7 @@ describe('the metrics', () => {
 
   test('show work that hangs while it hangs', async () => {
     metrics.observer.queueWaited('webserver', 0.5);
-    time.ms += 90_000;
+    clock.advance(90_000);
     expect(await samples('workqueue_longest')).toEqual([
       'workqueue_longest_running_processor_seconds{name="webserver",controller="webserver"} 90',
     ]);
@@ -128,7 +130,7 @@ describe('the metrics', () => {
   });
 
   test('of two operators in one process do not mix', async () => {
-    const other = createMetrics({ now: () => 0, after: () => () => undefined });
+    const other = createMetrics(clock);
     other.observer.queueAdded('webserver');
     expect(await samples('workqueue_adds_total{')).toEqual([]);
   });
