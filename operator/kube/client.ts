@@ -56,8 +56,13 @@ export interface DeleteOptions {
  */
 export interface Client {
   list(type: ResourceType, query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-  /** Ends when the server ends the stream; throws when the connection breaks. */
-  watch(type: ResourceType, query: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, void>;
+  /** Ends when the server ends the stream; throws when the connection breaks. `opened` is called when the server has accepted it. */
+  watch(
+    type: ResourceType,
+    query: WatchQuery,
+    signal: AbortSignal,
+    opened?: () => void,
+  ): AsyncGenerator<WatchEvent, void, void>;
   get(type: ResourceType, ref: ObjectRef, signal: AbortSignal): Promise<KubeObject>;
   create(type: ResourceType, object: KubeObject, signal: AbortSignal): Promise<KubeObject>;
   /** Server-side apply with force. */

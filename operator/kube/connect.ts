@@ -87,9 +87,17 @@ export const createClient = (props: ClientProps): ClosableClient => {
       const path = collectionPath(type, query.namespace) + listParameters(query);
       return pageOf(type, (await requester.json({ method: 'GET', path }, signal)) as RawList);
     },
-    watch: (type: ResourceType, query: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, void> => {
+    watch: (
+      type: ResourceType,
+      query: WatchQuery,
+      signal: AbortSignal,
+      opened?: () => void,
+    ): AsyncGenerator<WatchEvent, void, void> => {
       const path = collectionPath(type, query.namespace) + watchParameters(query);
-      return watchEvents(requester, { method: 'GET', path, stream: true }, limits.eventBytes, signal);
+      return watchEvents(
+        () => requester.stream({ method: 'GET', path, stream: true }, signal, opened),
+        limits.eventBytes,
+      );
     },
     get: (type: ResourceType, ref: ObjectRef, signal: AbortSignal) =>
       requester.object({ method: 'GET', path: objectPath(type, ref) }, signal),

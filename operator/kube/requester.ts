@@ -44,9 +44,10 @@ export class Requester {
   }
 
   /** The body of a 2xx answer as it comes, for as long as it comes. No retries: the watch machine has its own. */
-  async *stream(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
+  async *stream(exchange: Exchange, signal: AbortSignal, opened?: () => void): AsyncGenerator<Buffer, void, void> {
     const answer = await this.#authorized(exchange, signal);
     if (!isSuccess(answer)) throw await this.#refusal(answer, exchange, signal);
+    opened?.();
     yield* this.#transport.chunks(answer, undefined, signal);
   }
 

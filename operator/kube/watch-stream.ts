@@ -2,8 +2,6 @@
 import type { WatchEvent } from './client.ts';
 import { apiErrorOfStatus, ProtocolError, type Status } from './errors.ts';
 import { LineSplitter } from './lines.ts';
-import type { Requester } from './requester.ts';
-import type { Exchange } from './transport.ts';
 
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 
@@ -24,13 +22,11 @@ const eventOf = (line: string): WatchEvent => {
 
 /** Ends when the server ends the stream; throws when the connection breaks or the stream ends within a line. */
 export async function* watchEvents(
-  requester: Requester,
-  exchange: Exchange,
+  open: () => AsyncIterable<Buffer>,
   maxEventBytes: number,
-  signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, void> {
   const lines = new LineSplitter(maxEventBytes);
-  for await (const chunk of requester.stream(exchange, signal)) {
+  for await (const chunk of open()) {
     for (const line of lines.push(chunk)) yield eventOf(line);
   }
   if (lines.pendingBytes > 0) throw new ProtocolError('a watch ended in the middle of an event');

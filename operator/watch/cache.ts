@@ -63,11 +63,11 @@ class NamespacedCache implements WatchedCache {
     this.#props = props;
     const everywhere = props.namespaces === 'all' || props.type.scope === 'Cluster';
     const namespaces = everywhere ? [''] : new Set(props.namespaces);
-    this.#slices = new Map(Array.from(namespaces, (namespace) => [namespace, this.#sliceOf(namespace)]));
+    this.#slices = new Map(Array.from(namespaces, (namespace) => [namespace, this.#newSlice(namespace)]));
   }
 
   get hasSynced(): boolean {
-    return this.#all().every(({ watcher }) => watcher.synced);
+    return this.#all().every(({ watcher }) => watcher.report.hasSynced);
   }
 
   get size(): number {
@@ -75,7 +75,7 @@ class NamespacedCache implements WatchedCache {
   }
 
   get(namespace: string, name: string): KubeObject | undefined {
-    return this.#storeOf(namespace)?.get(namespace, name);
+    return this.#sliceOf(namespace)?.store.get(namespace, name);
   }
 
   *list(): Iterable<KubeObject> {
@@ -92,11 +92,13 @@ class NamespacedCache implements WatchedCache {
   }
 
   written(object: KubeObject): void {
-    this.#storeOf(object.metadata.namespace ?? '')?.written(this.#props.trim(object));
+    const slice = this.#sliceOf(object.metadata.namespace ?? '');
+    slice?.store.written(this.#props.trim(object));
+    slice?.watcher.wrote(object.metadata.resourceVersion);
   }
 
   deleted(namespace: string, name: string, uid: string): void {
-    this.#storeOf(namespace)?.deleted(namespace, name, uid);
+    this.#sliceOf(namespace)?.store.deleted(namespace, name, uid);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -104,15 +106,16 @@ class NamespacedCache implements WatchedCache {
   }
 
   health(): CacheHealth {
-    const watchers = this.#all().map(({ watcher }) => watcher);
-    const heard = watchers.map(({ lastHeard }) => lastHeard).filter((time) => time !== undefined);
-    const error = watchers.map(({ lastError }) => lastError).find((each) => each !== undefined);
+    const reports = this.#all().map(({ watcher }) => watcher.report);
+    const heard = reports.map(({ lastHeard }) => lastHeard);
+    const quietest = heard.includes(undefined) ? undefined : Math.min(...heard.filter((time) => time !== undefined));
+    const problem = reports.map((report) => report.problem).find((each) => each !== undefined);
     return {
       synced: this.hasSynced,
-      watching: watchers.every(({ connected }) => connected),
-      lastActivityMs: heard.length === 0 ? undefined : this.#props.clock.now() - Math.min(...heard),
-      failures: Math.max(0, ...watchers.map(({ failures }) => failures)),
-      ...(error !== undefined && { lastError: messageOf(error) }),
+      watching: reports.every(({ isWatching }) => isWatching),
+      lastActivityMs: quietest === undefined ? undefined : this.#props.clock.now() - quietest,
+      failures: Math.max(0, ...reports.map(({ failures }) => failures)),
+      ...(problem !== undefined && { lastError: messageOf(problem) }),
     };
   }
 
@@ -120,11 +123,11 @@ class NamespacedCache implements WatchedCache {
     return [...this.#slices.values()];
   }
 
-  #storeOf(namespace: string): Store | undefined {
-    return (this.#slices.get('') ?? this.#slices.get(namespace))?.store;
+  #sliceOf(namespace: string): Slice | undefined {
+    return this.#slices.get('') ?? this.#slices.get(namespace);
   }
 
-  #sliceOf(namespace: string): Slice {
+  #newSlice(namespace: string): Slice {
     const store = new Store((change) => this.#notify(change));
     const watcher = new Watcher({ ...this.#props, ...(namespace !== '' && { namespace }), store });
     return { store, watcher };

@@ -51,6 +51,11 @@ export class Store {
     return this.#version;
   }
 
+  /** UIDs kept besides the objects: the bound that tests hold it to. */
+  get remembered(): number {
+    return this.#hidden.size + this.#ended.size;
+  }
+
   get(namespace: string, name: string): KubeObject | undefined {
     return this.#objects.get(keyOf(namespace, name));
   }

@@ -1,25 +1,18 @@
 /** Keeps one store in step with the server: carries out what machine.ts decides, until the signal says stop. */
-import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceType } from '../../charts/resource.ts';
-import { resourceNameOf } from '../../charts/resource.ts';
 import type { Clock, Random } from '../clock.ts';
-import type { Client, WatchEvent } from '../kube/client.ts';
-import {
-  apiErrorOfStatus,
-  isForbidden,
-  isGone,
-  isNotFound,
-  messageOf,
-  ProtocolError,
-  type Status,
-} from '../kube/errors.ts';
+import type { Client, WatchEvent, WatchQuery } from '../kube/client.ts';
+import { apiErrorOfStatus, ProtocolError, type Status } from '../kube/errors.ts';
 import { waitFor } from '../kube/wait.ts';
 import type { Log } from '../log/log.ts';
 import type { Observer } from '../metrics/observer.ts';
+import { AttemptSignal } from './attempt-signal.ts';
+import { EchoGuard } from './echo.ts';
 import { initialState, step, type Attempt, type Ending, type WatchState } from './machine.ts';
 import { listAll } from './pager.ts';
-import type { Store } from './store.ts';
 import { SnapshotBuilder } from './snapshot.ts';
+import type { Store } from './store.ts';
+import { WatchReport } from './watch-report.ts';
 
 export interface WatcherProps {
   readonly client: Pick<Client, 'list' | 'watch'>;
@@ -37,134 +30,127 @@ export interface WatcherProps {
 
 /** Bookmarks come about every minute, also when nothing happens. */
 const idleMs = 75_000;
-/** A streamed list that pauses for so long is not going to end: the server does not know it. */
+/** A streamed list that pauses for so long, or takes so long, is not going to end: the server does not know it. */
 const listIdleMs = 10_000;
 const listMaxMs = 120_000;
 
 export class Watcher {
+  readonly report: WatchReport;
   readonly #props: WatcherProps;
+  readonly #echo: EchoGuard;
   #state: WatchState = initialState;
-  #synced = false;
-  #lastHeard: number | undefined;
-  #lastError: unknown;
-  #connected = false;
+  #attempt: AttemptSignal | undefined;
+  #listed = false;
+  /** When the current stream began. */
+  #openedAt: number | undefined;
 
   constructor(props: WatcherProps) {
     this.#props = props;
+    this.report = new WatchReport(props);
+    this.#echo = new EchoGuard(props.clock, () => this.#attempt?.cut({ type: 'behind' }));
   }
 
-  get synced(): boolean {
-    return this.#synced;
-  }
-
-  /** A list is complete and a stream is open. */
-  get connected(): boolean {
-    return this.#connected;
-  }
-
-  get failures(): number {
-    return this.#state.failures;
-  }
-
-  /** When the server last said anything on this stream. */
-  get lastHeard(): number | undefined {
-    return this.#lastHeard;
-  }
-
-  /** Why the last attempt failed; undefined while all is well. */
-  get lastError(): unknown {
-    return this.#lastError;
+  /** We wrote that version of an object that this stream should tell of. */
+  wrote(version: string | undefined): void {
+    this.#echo.wrote(version, this.#props.store.version);
   }
 
   /** Resolves when the signal aborts. Nothing that the server does ends it. */
   async run(signal: AbortSignal): Promise<void> {
     const stopped = (): boolean => signal.aborted;
     while (!stopped()) {
-      const attempt = await this.#attempt(signal);
-      if (stopped()) return;
+      const attempt = await this.#try(signal);
+      if (stopped()) break;
       const { state, delayMs } = step(this.#state, attempt, this.#props.random);
-      this.#report(attempt.ending, state, delayMs);
       this.#state = state;
+      this.report.ended(attempt.ending, state, delayMs);
       await waitFor(this.#props.clock, delayMs, signal).catch(() => undefined);
     }
+    this.#echo.reset();
   }
 
-  async #attempt(signal: AbortSignal): Promise<Attempt> {
-    const { clock } = this.#props;
-    const started = clock.now();
-    const stream = new Stream(clock, signal);
+  async #try(parent: AbortSignal): Promise<Attempt> {
+    const attempt = new AttemptSignal(this.#props.clock, parent);
+    this.#attempt = attempt;
+    this.#listed = false;
+    this.#openedAt = undefined;
     let ending: Ending = { type: 'ended' };
     try {
-      await this.#listAndWatch(stream);
+      await this.#listAndWatch(attempt);
     } catch (error) {
-      ending = stream.ending ?? { type: 'failed', error };
+      ending = attempt.ending ?? { type: 'failed', error };
     } finally {
-      stream.close();
-      this.#connected = false;
+      attempt.close();
+      this.#attempt = undefined;
     }
-    return { ending, lastedMs: clock.now() - started, listed: stream.listed };
+    return { ending, listed: this.#listed, goodForMs: this.#goodForMs() };
   }
 
-  async #listAndWatch(stream: Stream): Promise<void> {
-    if (this.#state.phase === 'watching') return this.#follow(stream);
-    if (this.#state.listMode === 'stream') return this.#followFromList(stream);
-    const { items, version } = await listAll(this.#props, stream.signal, () => this.#heard());
-    this.#swap(items, version, stream);
-    return this.#follow(stream);
+  #goodForMs(): number {
+    const { lastHeard } = this.report;
+    return this.#openedAt === undefined || lastHeard === undefined ? 0 : Math.max(0, lastHeard - this.#openedAt);
   }
 
-  #swap(items: readonly KubeObject[], version: string, stream: Stream): void {
-    this.#props.store.replace(items, version);
-    this.#synced = true;
-    stream.listed = true;
-  }
-
-  /** State, end bookmark and changes on one connection (KEP-3157). */
-  async #followFromList(stream: Stream): Promise<void> {
-    const snapshot = new SnapshotBuilder();
-    const { clock } = this.#props;
-    const giveUpAt = clock.now() + listMaxMs;
-    stream.expectWithin(listIdleMs, { type: 'unlisted' });
-    for await (const event of this.#events(stream, true)) {
-      if (stream.listed) {
-        this.#take(event);
-      } else if (snapshot.add(event)) {
-        this.#swap(snapshot.objects(), versionOf(event), stream);
-      }
-      if (stream.listed) this.#connectedNow(stream);
-      else stream.expectWithin(Math.min(listIdleMs, giveUpAt - clock.now()), { type: 'unlisted' });
-    }
+  async #listAndWatch(attempt: AttemptSignal): Promise<void> {
+    if (this.#state.phase === 'watching') return this.#follow(attempt);
+    if (this.#state.listMode === 'stream') return this.#followFromList(attempt);
+    const { items, version } = await listAll(this.#props, attempt.signal, () => this.report.heard());
+    this.#swap(items, version);
+    return this.#follow(attempt);
   }
 
   /** Changes after the version that the store has. */
-  async #follow(stream: Stream): Promise<void> {
+  async #follow(attempt: AttemptSignal): Promise<void> {
     // Armed before the first event: a connection may be dead from the start.
-    stream.expectWithin(idleMs, { type: 'silent' });
-    this.#connected = true;
-    for await (const event of this.#events(stream, false)) {
+    attempt.expectWithin(idleMs, { type: 'silent' });
+    const opened = (): void => {
+      this.#openedAt = this.#props.clock.now();
+      this.report.watching();
+    };
+    for await (const event of this.#events({ resourceVersion: this.#props.store.version ?? '' }, attempt, opened)) {
       this.#take(event);
-      this.#connectedNow(stream);
+      attempt.expectWithin(idleMs, { type: 'silent' });
     }
   }
 
-  #connectedNow(stream: Stream): void {
-    this.#connected = true;
-    this.#lastError = undefined;
-    stream.expectWithin(idleMs, { type: 'silent' });
+  /** State, end bookmark and changes on one connection (KEP-3157). */
+  async #followFromList(attempt: AttemptSignal): Promise<void> {
+    const { clock } = this.#props;
+    const snapshot = new SnapshotBuilder();
+    const giveUpAt = clock.now() + listMaxMs;
+    const expectMore = (): void => {
+      if (this.#listed) attempt.expectWithin(idleMs, { type: 'silent' });
+      else attempt.expectWithin(Math.min(listIdleMs, giveUpAt - clock.now()), { type: 'unlisted' });
+    };
+    attempt.expectWithin(idleMs, { type: 'silent' });
+    for await (const event of this.#events({ sendInitialEvents: true }, attempt, expectMore)) {
+      if (this.#listed) this.#take(event);
+      else if (snapshot.add(event)) this.#swap(snapshot.objects(), versionOf(event));
+      expectMore();
+    }
   }
 
-  async *#events(stream: Stream, sendInitialEvents: boolean): AsyncGenerator<WatchEvent, void, void> {
-    const { client, type, namespace, labelSelector, store, observer, trim } = this.#props;
+  #swap(items: readonly KubeObject[], version: string): void {
+    const { store, clock } = this.#props;
+    store.replace(items, version);
+    this.#listed = true;
+    this.#openedAt = clock.now();
+    this.#echo.heard(version);
+    this.report.listed();
+    this.report.watching();
+  }
+
+  async *#events(from: WatchQuery, attempt: AttemptSignal, opened: () => void): AsyncGenerator<WatchEvent, void, void> {
+    const { client, type, namespace, labelSelector, random, trim } = this.#props;
     const query = {
+      ...from,
       ...(namespace !== undefined && { namespace }),
       ...(labelSelector !== undefined && { labelSelector }),
-      ...(sendInitialEvents ? { sendInitialEvents } : { resourceVersion: store.version ?? '' }),
       // Spread, so that not all streams end together.
-      timeoutSeconds: Math.round(300 + 300 * this.#props.random()),
+      timeoutSeconds: Math.round(300 + 300 * random()),
     };
-    for await (const event of client.watch(type, query, stream.signal)) {
-      this.#heard();
-      observer.watchEvent(resourceNameOf(type), event.type);
+    for await (const event of client.watch(type, query, attempt.signal, opened)) {
+      this.report.event(event);
       if (event.type === 'ERROR') throw apiErrorOfStatus(event.object as unknown as Partial<Status>, { status: 500 });
       yield event.type === 'BOOKMARK' ? event : { type: event.type, object: trim(event.object) };
     }
@@ -176,41 +162,9 @@ export class Watcher {
     if (event.type === 'DELETED') store.remove(event.object);
     else if (event.type !== 'BOOKMARK') store.upsert(event.object);
     store.advance(version);
-  }
-
-  #heard(): void {
-    this.#lastHeard = this.#props.clock.now();
-  }
-
-  #report(ending: Ending, next: WatchState, delayMs: number): void {
-    const { log, observer, type } = this.#props;
-    const error = ending.type === 'failed' ? ending.error : undefined;
-    observer.watchRestarted(resourceNameOf(type), error === undefined ? ending.type : reasonOf(error));
-    const fields = {
-      resource: resourceNameOf(type),
-      reason: ending.type,
-      next: next.phase,
-      delayMs: Math.round(delayMs),
-    };
-    if (error === undefined || isGone(error)) {
-      log.debug('watch restarts', fields);
-      return;
-    }
-    const news = reasonOf(this.#lastError) !== reasonOf(error);
-    this.#lastError = error;
-    if (news) log.warn(adviceFor(error), { ...fields, error: messageOf(error) });
-    else log.debug('watch still fails', fields);
+    this.#echo.heard(version);
   }
 }
-
-const adviceFor = (error: unknown): string => {
-  if (isForbidden(error)) return 'no right to list and watch; waiting for it to be granted';
-  if (isNotFound(error)) return 'the type is not served; waiting for its definition to be installed';
-  return 'watch failed; trying again';
-};
-
-const reasonOf = (error: unknown): string =>
-  (error as { reason?: string } | undefined)?.reason ?? (error === undefined ? '' : 'Error');
 
 const versionOf = (event: WatchEvent): string => {
   const version = event.object.metadata.resourceVersion;
@@ -218,41 +172,3 @@ const versionOf = (event: WatchEvent): string => {
     throw new ProtocolError(`a watch sent ${event.type} without a resourceVersion`);
   return version;
 };
-
-/** One attempt's signal, its one timer, and why it was cut when we cut it. */
-class Stream {
-  readonly #clock: Clock;
-  readonly #parent: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #abort = (): void => this.#controller.abort(this.#parent.reason);
-  #cancelTimer = (): void => undefined;
-  listed = false;
-  ending: Ending | undefined;
-
-  constructor(clock: Clock, parent: AbortSignal) {
-    this.#clock = clock;
-    this.#parent = parent;
-    setMaxListeners(0, parent);
-    parent.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Something must be heard within that time, else the attempt ends so. Replaces the timer before. */
-  expectWithin(delayMs: number, ending: Ending): void {
-    this.#cancelTimer();
-    this.#cancelTimer = this.#clock.after(Math.max(0, delayMs), () => {
-      this.ending = ending;
-      this.#controller.abort(new Error(`the watch was cut: ${ending.type}`));
-    });
-  }
-
-  /** Ends the connection, if it is still open. */
-  close(): void {
-    this.#cancelTimer();
-    this.#parent.removeEventListener('abort', this.#abort);
-    this.#controller.abort(new Error('the attempt is over'));
-  }
-}
