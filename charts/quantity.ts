@@ -1,0 +1,39 @@
+/** Amounts such as `500m` or `64Mi`, spelt as the API server stores them. */
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const nano = 10n ** 9n;
+
+/**
+ * The canonical spelling: no fraction, the largest suffix that loses nothing. The server rewrites every quantity so (`1000m` becomes
+ * `1`, `2048Mi` becomes `2Gi`), and desired objects are compared with stored ones. Throws for what is not a quantity.
+ */
+export function canonicalQuantity(text: string): string {
+  const [, whole, fraction = '', suffix = ''] = /^(\d+)(?:\.(\d{1,9}))?([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
+  if (whole === undefined)
+    throw new Error(`'${text}' is not a quantity: write for example '500m', '1.5' or '64Mi', without sign or exponent`);
+  const digits = BigInt(whole + fraction);
+  const scale = 10n ** BigInt(fraction.length);
+  const nanos = dividedUp(digits * nanosPer(suffix), scale);
+  const isBinary = suffix.endsWith('i') && nanos >= 1024n * nano && nanos % nano === 0n;
+  return isBinary ? shortest(nanos / nano, 1024n, binarySuffixes) : shortest(nanos, 1000n, decimalSuffixes);
+}
+
+const nanosPer = (suffix: string): bigint =>
+  suffix.endsWith('i')
+    ? nano * 1024n ** BigInt(binarySuffixes.indexOf(suffix))
+    : 1000n ** BigInt(decimalSuffixes.indexOf(suffix));
+
+/** The server rounds what is finer than nano up. */
+const dividedUp = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by;
+
+function shortest(amount: bigint, base: bigint, suffixes: readonly string[]): string {
+  if (amount === 0n) return '0';
+  let rest = amount;
+  let index = 0;
+  while (rest % base === 0n && index < suffixes.length - 1) {
+    rest /= base;
+    index += 1;
+  }
+  return `${rest}${suffixes[index] ?? ''}`;
+}
