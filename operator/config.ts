@@ -2,6 +2,7 @@
  * The operator's configuration: flags over environment over defaults, read once, validated as a whole, frozen. The only
  * reader of process.env in operator/.
  */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import {
   bindAddress,
@@ -63,11 +64,13 @@ export interface Surroundings {
   readonly hasToken: boolean;
 }
 
+const tokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
 /** What the running process brings. */
-export const surroundings = (hasToken: boolean): Surroundings => ({
+export const surroundings = (): Surroundings => ({
   argv: process.argv.slice(2),
   env: process.env,
-  hasToken,
+  hasToken: existsSync(tokenFile),
 });
 
 const isNamespace = (name: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
