@@ -25,6 +25,10 @@ export function celName(name: string): string {
   return name.replace(/__|[./-]/g, (sign) => `__${signs[sign] ?? ''}__`);
 }
 
+/** Whether the rule compares with the stored value. Texts in quotes do not count. */
+export const namesOldSelf = (expression: string): boolean =>
+  /\boldSelf\b/.test(expression.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g, "''"));
+
 /** The value as rules see it: integers as CEL integers, times as times, field names spelt for CEL. Keys of maps stay as they are. */
 export function celValueOf(schema: JsonSchema | undefined, value: unknown): unknown {
   if (typeof value === 'number') return schema?.type !== 'number' && Number.isInteger(value) ? BigInt(value) : value;

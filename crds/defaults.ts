@@ -5,7 +5,7 @@ import { type JsonSchema, fieldOf, isList, isObject } from './json-schema.ts';
  * The value as stored, in the order of the API server: first, null fields that are neither nullable nor defaulted are dropped; then
  * every absent or null field with a default gets it, also inside defaults. The value itself is left alone.
  */
-export const withDefaults = (schema: JsonSchema, value: unknown): unknown =>
+export const fillDefaults = (schema: JsonSchema, value: unknown): unknown =>
   filled(schema, withoutNulls(schema, value));
 
 const isPlainNull = (schema: JsonSchema | undefined, value: unknown): boolean =>

@@ -4,9 +4,9 @@
 import type { Construct } from 'constructs';
 import type { Condition, KubeObject, ObjectMeta, PolicyRule, ResourceType } from '../charts/resource.ts';
 import { resourceNameOf } from '../charts/resource.ts';
-import { withDefaults } from './defaults.ts';
+import { fillDefaults } from './defaults.ts';
 import type { JsonSchema, Rule } from './json-schema.ts';
-import { problemsOfKind } from './kind-problems.ts';
+import { flawsOfKind } from './kind-problems.ts';
 import type { OwnedType } from './owned.ts';
 import type { Infer, ObjectSchema } from './schema.ts';
 
@@ -108,12 +108,10 @@ export function defineKind<Spec extends ObjectSchema, Status extends ObjectSchem
     rules,
     scale,
   };
-  const problems = problemsOfKind(kind, rootSchemaOf(kind));
-  if (problems.length > 0) {
+  const flaws = flawsOfKind(kind, rootSchemaOf(kind));
+  if (flaws.length > 0) {
     throw new Error(
-      [`the kind ${props.kind} cannot be defined:`, ...problems.map((one) => `  ${one.path}: ${one.message}`)].join(
-        '\n',
-      ),
+      [`the kind ${props.kind} cannot be defined:`, ...flaws.map((one) => `  ${one.path}: ${one.message}`)].join('\n'),
     );
   }
   return kind;
@@ -148,7 +146,7 @@ function specOf(kind: Kind): Pick<JsonSchema, 'properties' | 'required'> {
   const spec = { description: 'What should be.', ...kind.spec.json };
   const status = { description: 'What is. Written by the operator.', ...kind.status.json };
   if (spec.required !== undefined) return { properties: { spec, status }, required: ['spec'] };
-  return { properties: { spec: { ...spec, default: withDefaults(spec, {}) }, status } };
+  return { properties: { spec: { ...spec, default: fillDefaults(spec, {}) }, status } };
 }
 
 const partOf = { 'app.kubernetes.io/part-of': 'reprise' };

@@ -7,7 +7,8 @@
  */
 import type { Condition } from '../charts/resource.ts';
 import { celName } from './cel.ts';
-import { withDefaults } from './defaults.ts';
+import { fillDefaults } from './defaults.ts';
+import type { Format } from './formats.ts';
 import type { JsonSchema, ListType, Rule } from './json-schema.ts';
 
 export type { JsonSchema, Rule } from './json-schema.ts';
@@ -84,7 +85,7 @@ export interface StringProps extends Described {
   /** RE2, as Go reads it; not anchored. */
   readonly pattern?: string;
   /** A format that the API server checks; see formats.ts. */
-  readonly format?: string;
+  readonly format?: Format;
 }
 
 export interface ObjectProps extends Described {
@@ -223,7 +224,7 @@ export const defaulted = <Stored, Written>(
   of: Schema<Stored, Written>,
   value: NoInfer<Exclude<Written, null>>,
 ): Property<Stored, Written, 'defaulted'> => ({
-  json: { ...of.json, default: withDefaults(of.json, value) },
+  json: { ...of.json, default: fillDefaults(of.json, value) },
   presence: 'defaulted',
 });
 
