@@ -9,7 +9,7 @@ const nano = 10n ** 9n;
  * `1`, `2048Mi` becomes `2Gi`), and desired objects are compared with stored ones. Throws for what is not a quantity.
  */
 export function canonicalQuantity(text: string): string {
-  const [, whole, fraction = '', suffix = ''] = /^(\d+)(?:\.(\d{1,9}))?([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
+  const [, whole, fraction = '', suffix = ''] = /^(\d+)(?:\.(\d+))?([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
   if (whole === undefined)
     throw new Error(`'${text}' is not a quantity: write for example '500m', '1.5' or '64Mi', without sign or exponent`);
   const digits = BigInt(whole + fraction);

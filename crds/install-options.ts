@@ -77,7 +77,7 @@ export const installOptions: Readonly<Record<keyof InstallOptions, InstallOption
     description: 'whether samples are installed too',
     default: 'true',
     expected: 'true or false',
-    parse: (text) => ({ true: true, false: false })[text],
+    parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   },
   samplesNamespace: {
     description: 'namespace of the samples; without it the first that is watched',

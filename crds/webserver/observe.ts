@@ -1,6 +1,7 @@
 /** What the operator says about a WebServer, judged only from its live Deployment. */
 import type { Condition } from '../../charts/resource.ts';
 import { selectorTextOf } from '../../charts/labels.ts';
+import { findCondition } from '../conditions.ts';
 import { Deployment, type LiveDeployment } from '../owned.ts';
 import type { ConditionInput, Observed, StatusInput } from '../kind.ts';
 import { application } from './children.ts';
@@ -42,7 +43,7 @@ function rolloutOf(wanted: number, deployment: LiveDeployment | undefined): Roll
     ready: status.readyReplicas ?? 0,
     available: status.availableReplicas ?? 0,
     isCurrent: deployment !== undefined && (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 1),
-    condition: (type) => status.conditions?.find((condition) => condition.type === type),
+    condition: (type) => findCondition(status.conditions, type),
   };
 }
 
