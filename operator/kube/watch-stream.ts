@@ -5,6 +5,12 @@ import { LineSplitter } from './lines.ts';
 
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** An object of the API has metadata, if only for its resourceVersion; the Status of an ERROR needs none. */
+const isEvent = (value: Partial<WatchEvent> | null): value is WatchEvent =>
+  types.has(value?.type) && isMap(value?.object) && (value.type === 'ERROR' || isMap(value.object.metadata));
+
 /** A line that is no event is an error, never skipped: what it said would be lost for ever. */
 const eventOf = (line: string): WatchEvent => {
   let value: Partial<WatchEvent & Status> | null;
@@ -15,9 +21,8 @@ const eventOf = (line: string): WatchEvent => {
   }
   // Some servers and proxies answer 200 and then a bare Status in place of a stream.
   if (value?.kind === 'Status') throw apiErrorOfStatus(value, { status: 500 });
-  if (!types.has(value?.type) || typeof value?.object !== 'object')
-    throw new ProtocolError('a watch sent a line that is no event');
-  return value as WatchEvent;
+  if (!isEvent(value)) throw new ProtocolError('a watch sent a line that is no event');
+  return value;
 };
 
 /** Ends when the server ends the stream; throws when the connection breaks or the stream ends within a line. */
