@@ -48,7 +48,7 @@ export interface Program {
   /** Go names the binary after the last part of the package path. */
   readonly goBinary: string;
   /** Official build for Linux. macOS has none of the server programs, so there all are built. */
-  release(architecture: Architecture, hosts: Hosts): Release;
+  readonly release: (architecture: Architecture, hosts: Hosts) => Release;
 }
 
 /** A rule for versions, with its wording for messages. */
