@@ -40,6 +40,7 @@ export class CredentialCache {
   readonly #maxAgeMs: number;
   #current: Credentials | undefined;
   #loadedAt = 0;
+  #renewedAt = -Infinity;
   #loading: Promise<Credentials> | undefined;
 
   /** `fresh`: the server refused what it had, so nothing that `load` keeps itself may be trusted. */
@@ -60,15 +61,26 @@ export class CredentialCache {
   async renew(refused: Credentials): Promise<Credentials> {
     const current = this.#current;
     if (current !== undefined && current !== refused) return current;
-    if (current !== undefined && this.#clock.now() - this.#loadedAt < minRenewIntervalMs) return current;
+    if (current !== undefined && this.#clock.now() - this.#renewedAt < minRenewIntervalMs)
+      return this.#loading ?? current;
+    this.#renewedAt = this.#clock.now();
     return this.#reload(true);
   }
 
   #reload(fresh: boolean): Promise<Credentials> {
-    this.#loading ??= this.#load(fresh)
-      .then((loaded) => this.#keep(loaded))
-      .finally(() => (this.#loading = undefined));
-    return this.#loading;
+    const pending = this.#loading;
+    if (pending !== undefined && !fresh) return pending;
+    const loading = this.#loadAfter(pending, fresh).finally(() => {
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    this.#loading = loading;
+    return loading;
+  }
+
+  /** One after the other, so that what was loaded earlier never replaces what was loaded later. */
+  async #loadAfter(pending: Promise<unknown> | undefined, fresh: boolean): Promise<Credentials> {
+    await pending?.catch(() => undefined);
+    return this.#keep(await this.#load(fresh));
   }
 
   #keep(loaded: Credentials): Credentials {

@@ -18,6 +18,8 @@ export interface FakeApiServerProps {
   readonly types: readonly ResourceType[];
   /** Serves https with these. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
+  /** @default any that is free */
+  readonly port?: number;
   /** Path before `/api`, as some proxies have it. */
   readonly prefix?: string;
 }
@@ -76,7 +78,7 @@ export class FakeApiServer implements AsyncDisposable {
 
   static async start(props: FakeApiServerProps): Promise<FakeApiServer> {
     const fake = new FakeApiServer(props);
-    await fake.listen(0);
+    await fake.listen(props.port ?? 0);
     return fake;
   }
 
