@@ -81,7 +81,7 @@ describe('an install option that is not right', () => {
     ['image', 'no spaces allowed'],
     ['image', 'name@sha256:short'],
     ['replicas', '2'],
-    ['replicas', 0],
+    ['replicas', -1],
     ['replicas', 'many'],
     ['watchNamespaces', 'team-a,,team-b'],
     ['watchNamespaces', 'team-a,*'],

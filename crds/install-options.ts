@@ -57,8 +57,10 @@ export const installOptions: Readonly<Record<keyof InstallOptions, InstallOption
   replicas: {
     description: 'how many operators run',
     default: '1',
-    expected: '1: more than one operator at a time is safe only with leader election, which this version does not have',
-    parse: (text) => (text === '1' ? 1 : undefined),
+    expected:
+      '1, or 0 where the operator runs elsewhere: more than one at a time is safe only with leader election, which this version ' +
+      'does not have',
+    parse: (text) => ({ 0: 0, 1: 1 })[text],
   },
   watchNamespaces: {
     description:

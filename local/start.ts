@@ -1,0 +1,305 @@
+/**
+ * `npm start`: the main job, end to end. A control plane, `pulumi up`, the operator as the installed ServiceAccount, the samples
+ * becoming ready, and a word on how to look around. Everything that was begun is taken down again, whatever happens.
+ */
+import { KubeConfig } from '@kubernetes/client-node';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { KubeObject } from '../charts/resource.ts';
+import { apiVersionOf } from '../charts/resource.ts';
+import { kinds } from '../crds/index.ts';
+import type { ClosableClient } from '../operator/kube/connect.ts';
+import { createClient, kubeconfigConnection } from '../operator/kube/connect.ts';
+import { binFolderOf, removeCluster } from './cluster-folder.ts';
+import { startCluster } from './cluster.ts';
+import { existingCluster } from './context.ts';
+import { onInterrupt } from './interrupt.ts';
+import type { Interrupted } from './interrupt.ts';
+import { rowsAsTable, watchKinds } from './live.ts';
+import type { Live } from './live.ts';
+import { startOperator } from './operator-process.ts';
+import type { OperatorProcess } from './operator-process.ts';
+import { findPrograms } from './programs.ts';
+import { progressOn } from './progress.ts';
+import { PulumiSession } from './pulumi.ts';
+import { samples } from './samples.ts';
+import { serviceAccountKubeconfig } from './service-account.ts';
+import { startOptions, usage, UsageError } from './start-options.ts';
+import type { StartOptions } from './start-options.ts';
+
+/** What the samples and the operator are given. */
+const namespace = 'default';
+const operatorNamespace = 'reprise-system';
+const operatorAccount = 'reprise';
+
+/** Where everything happens: a local control plane, or a cluster of the user's. */
+interface Target {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** Ours alone, so that it goes as a whole: nothing on it needs to be removed first. */
+  readonly ours: boolean;
+  /** Where the programs of a control plane of ours lie. */
+  readonly programsFolder?: string;
+}
+
+/** The samples did not become ready; the message says which and why. */
+class NotReady extends Error {}
+
+const progress = progressOn();
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function start(options: StartOptions, signal: AbortSignal): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-start-'));
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
+
+  const { pulumi } = await findPrograms(['pulumi'], { progress, signal });
+  const target = options.context === undefined ? await localTarget(cleanup, signal) : await existingTarget(options);
+  if (target === undefined) return;
+  await install(target, { cli: pulumi, folder, signal }, cleanup);
+
+  const admin = adminOf(target);
+  const account = { namespace: operatorNamespace, name: operatorAccount };
+  const identity = cleanup.use(await serviceAccountKubeconfig(admin, account, folder, (line) => progress.say(line)));
+  const logFile = join(folder, 'operator.log');
+  const probes = ['--metrics-bind-address=0', '--health-probe-bind-address=0'];
+  const operator = cleanup.use(
+    await startOperator({
+      kubeconfig: identity.path,
+      namespaces: [namespace],
+      logFile,
+      flags: probes,
+      ...(target.programsFolder !== undefined && { programsFolder: target.programsFolder }),
+    }),
+  );
+  progress.say(`Operator started as ServiceAccount ${operatorNamespace}/${operatorAccount} (log: ${logFile})`);
+
+  const client = cleanup.adopt(await clientOf(target, 'kubectl'), (each) => each.close());
+  const applied = await applySamples(client, target, cleanup, signal);
+  const watching = new AbortController();
+  cleanup.defer(() => watching.abort());
+  const live = watchKinds(client, kinds, namespace, watching.signal);
+  const view = { live, operator };
+  await untilReady(view, applied, options.timeoutMs, signal);
+  if (options.once) return;
+  say(lookAround(target, applied));
+  await follow(view, signal);
+}
+
+async function localTarget(cleanup: AsyncDisposableStack, signal: AbortSignal): Promise<Target> {
+  const begun = Date.now();
+  const cluster = cleanup.use(await startCluster({ progress, signal }));
+  // Also on the second Ctrl-C, which does not wait for the orderly way.
+  process.once('exit', () => removeCluster(cluster.name));
+  progress.say(`Control plane ready at ${cluster.server} in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  const programsFolder = binFolderOf(cluster.name);
+  return { kubeconfig: cluster.kubeconfig, context: undefined, ours: true, programsFolder };
+}
+
+async function existingTarget(options: StartOptions): Promise<Target | undefined> {
+  const { context, kubeconfig, server, version } = await existingCluster(options.context ?? '');
+  const question = `Install Reprise on context "${context}" (${server}, ${version}), with samples in namespace ${namespace}? [y/N] `;
+  if (!options.yes && !(await isYes(question))) {
+    say('Nothing was done.');
+    return undefined;
+  }
+  return { kubeconfig, context, ours: false };
+}
+
+async function isYes(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError('--context asks before it installs; without a terminal pass --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test(await terminal.question(question));
+  } finally {
+    terminal.close();
+  }
+}
+
+interface Installer {
+  readonly cli: string;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** The operator runs as a process here, so its Deployment is installed with no replicas. Samples come later, when it runs. */
+async function install(
+  target: Target,
+  { cli, folder, signal }: Installer,
+  cleanup: AsyncDisposableStack,
+): Promise<void> {
+  const settings = {
+    samples: false,
+    replicas: 0,
+    watchNamespaces: namespace,
+    ...(target.kubeconfig !== undefined && { kubeconfig: target.kubeconfig }),
+    ...(target.context !== undefined && { context: target.context }),
+  };
+  const place = { cli, folder: join(folder, 'pulumi'), settings, progress };
+  const session = cleanup.use(await PulumiSession.open({ ...place, signal }));
+  if (!target.ours) {
+    cleanup.defer(async () => {
+      await using last = await PulumiSession.open(place);
+      await last.destroy();
+    });
+  }
+  const changes = await session.up();
+  progress.say(
+    `pulumi up: ${Object.entries(changes)
+      .map(([what, count]) => `${count} ${what}`)
+      .join(', ')}`,
+  );
+}
+
+function adminOf(target: Target): KubeConfig {
+  const admin = new KubeConfig();
+  if (target.kubeconfig === undefined) admin.loadFromDefault();
+  else admin.loadFromFile(target.kubeconfig);
+  if (target.context !== undefined) admin.setCurrentContext(target.context);
+  return admin;
+}
+
+async function clientOf(target: Target, fieldManager: string): Promise<ClosableClient> {
+  const connection = await kubeconfigConnection({
+    ...(target.kubeconfig !== undefined && { path: target.kubeconfig }),
+    ...(target.context !== undefined && { context: target.context }),
+  });
+  return createClient({ connection, fieldManager });
+}
+
+async function applySamples(
+  client: ClosableClient,
+  target: Target,
+  cleanup: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const applied: KubeObject[] = [];
+  for (const sample of samples(namespace)) {
+    const type = kinds.find((kind) => kind.kind === sample.kind && apiVersionOf(kind) === sample.apiVersion);
+    if (type === undefined)
+      throw new Error(`sample ${sample.metadata.name}: no kind ${sample.apiVersion} ${sample.kind}`);
+    const live = await client.apply(type, sample, signal);
+    applied.push(live);
+    if (!target.ours) {
+      const { name, uid = '' } = live.metadata;
+      cleanup.defer(() => client.delete(type, { namespace, name }, { uid }, AbortSignal.timeout(10_000)));
+    }
+  }
+  progress.say(`Applied ${applied.length} samples in namespace ${namespace}`);
+  return applied;
+}
+
+/** What is shown, and who makes it so. */
+interface View {
+  readonly live: Live;
+  readonly operator: OperatorProcess;
+}
+
+/** Shows the table at each change until all samples are ready. */
+async function untilReady(
+  { live, operator }: View,
+  applied: readonly KubeObject[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const names = new Set(applied.map((sample) => `${sample.kind}/${sample.metadata.name}`));
+  const ours = () => live.rows().filter((row) => names.has(`${row.kind}/${row.name}`));
+  for (;;) {
+    show(live);
+    const rows = ours();
+    if (rows.length === names.size && rows.every((row) => row.ready)) return;
+    if (limit.aborted) throw new NotReady(whyNot(names, rows, timeoutMs));
+    await change({ live, operator }, AbortSignal.any([signal, limit]));
+    signal.throwIfAborted();
+  }
+}
+
+function whyNot(names: ReadonlySet<string>, rows: ReturnType<Live['rows']>, timeoutMs: number): string {
+  const ready = new Set(rows.filter((row) => row.ready).map((row) => `${row.kind}/${row.name}`));
+  const reason = (name: string): string =>
+    rows.find((row) => `${row.kind}/${row.name}` === name)?.message ?? 'not there';
+  const waiting = [...names].filter((name) => !ready.has(name)).map((name) => `${name}: ${reason(name)}`);
+  return `not ready after ${timeoutMs / 1000} s: ${waiting.join('; ')}`;
+}
+
+/** Goes on showing until interrupted. */
+async function follow(view: View, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await change(view, signal);
+    show(view.live);
+  }
+}
+
+/** Resolves at the next change; an operator that ends by itself is an error at once. */
+async function change({ live, operator }: View, signal: AbortSignal): Promise<void> {
+  const ended = operator.ended.then(({ code, signal: by, lastLines }) => {
+    throw new Error(
+      `the operator ended by itself (${by ?? `exit code ${code ?? 'unknown'}`}). Its last lines:\n${lastLines}`,
+    );
+  });
+  // On Ctrl-C it ends because we ask it to.
+  ended.catch(() => undefined);
+  await Promise.race([live.changed(signal), ended]);
+}
+
+let shown: readonly string[] = [];
+
+/** On a terminal the table is written over; elsewhere only the lines that changed are printed. */
+function show(live: Live): void {
+  const rows = live.rows();
+  const lines = rows.length === 0 ? [] : rowsAsTable(rows, Date.now());
+  if (process.stdout.isTTY) {
+    const up = shown.length === 0 ? '' : `\u001b[${shown.length}A`;
+    process.stdout.write(`${up}${lines.map((line) => `\u001b[K${line}\n`).join('')}\u001b[J`);
+  } else {
+    for (const line of lines) if (!shown.includes(line)) say(line);
+  }
+  shown = lines;
+}
+
+function lookAround(target: Target, applied: readonly KubeObject[]): string {
+  shown = [];
+  const flags = target.context === undefined ? '' : ` --context ${target.context}`;
+  const environment = target.ours ? `  export KUBECONFIG=${target.kubeconfig ?? ''}\n` : '';
+  const scalable = applied.find((sample) =>
+    kinds.some((kind) => kind.kind === sample.kind && kind.scale !== undefined),
+  );
+  const { kind = 'WebServer', metadata } = scalable ?? applied[0] ?? {};
+  const resource = `${kind.toLowerCase()} ${metadata?.name ?? ''}`;
+  return `
+All samples are ready. In another terminal:
+
+${environment}  kubectl get reprise${flags}
+  kubectl describe ${resource}${flags}
+  kubectl scale ${resource} --replicas=5${flags}
+  kubectl edit ${resource}${flags}
+  kubectl explain ${kind.toLowerCase()}.spec${flags}
+  kubectl delete ${resource}${flags}
+
+Ctrl-C takes everything down.
+`;
+}
+
+/** Gives the exit code; every failure is told in one line. */
+async function main(): Promise<number> {
+  using interrupt = onInterrupt();
+  try {
+    const options = startOptions(process.argv.slice(2));
+    if (options === undefined) say(usage);
+    else await start(options, interrupt.signal);
+    return 0;
+  } catch (error) {
+    if (interrupt.signal.aborted) {
+      // Not at rest yet: everything was taken down on the way here.
+      progress.say('Interrupted: everything was taken down');
+      return (interrupt.signal.reason as Interrupted).exitCode;
+    }
+    progress.say(error instanceof Error ? error.message : String(error));
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+process.exitCode = await main();
