@@ -115,7 +115,7 @@ describe('who we are', () => {
   });
 
   test('a token file that is read again when it is refused', async () => {
-    await writeFile(join(folder, 'token'), 'first');
+    await writeFile(join(folder, 'token'), 'first\n');
     const list = await listWith(await writeConfig({ user: { tokenFile: join(folder, 'token') } }));
     await writeFile(join(folder, 'token'), 'second');
     server.requireToken('second');

@@ -4,9 +4,10 @@
  */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { systemClock, type Clock } from '../clock.ts';
 import { CredentialCache, type Connection, type Credentials, type TlsSettings } from './connection.ts';
 
@@ -31,19 +32,39 @@ const askAgainMs = 10_000;
 const firstLine = (error: unknown): string =>
   String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? '';
 
-const load = async (paths: readonly string[]): Promise<KubeConfig> => {
+/** The loader knows every way to authenticate but one: `tokenFile` of a user. Absolute paths by user. */
+const tokenFilesOf = async (path: string): Promise<ReadonlyMap<string, string>> => {
+  const text = await readFile(path, 'utf8');
+  if (!text.includes('tokenFile')) return new Map();
+  const { parse } = await import('yaml');
+  const { users } = parse(text) as {
+    users?: readonly { name: string; user?: { tokenFile?: string; token?: string } }[];
+  };
+  // As in kubectl, a token in the kubeconfig itself comes first.
+  const named = (users ?? []).filter(({ user }) => user?.tokenFile !== undefined && user.token === undefined);
+  return new Map(named.map(({ name, user }) => [name, resolve(dirname(path), user?.tokenFile ?? '')]));
+};
+
+interface Loaded {
+  readonly config: KubeConfig;
+  readonly tokenFiles: ReadonlyMap<string, string>;
+}
+
+const load = async (paths: readonly string[]): Promise<Loaded> => {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const whole = new KubeConfig();
+  const tokenFiles = new Map<string, string>();
   for (const [index, path] of paths.entries()) {
     const part = index === 0 ? whole : new KubeConfig();
     try {
       part.loadFromFile(path);
+      for (const [user, file] of await tokenFilesOf(path)) tokenFiles.set(user, file);
     } catch (error) {
       throw new KubeconfigError(`kubeconfig ${path} cannot be read: ${firstLine(error)}`, { cause: error });
     }
     if (part !== whole) whole.mergeConfig(part);
   }
-  return whole;
+  return { config: whole, tokenFiles };
 };
 
 const pathsOf = (path: string | undefined): string[] => {
@@ -84,9 +105,12 @@ const serverOf = (config: KubeConfig, where: string): URL => {
 
 type Filled = RequestOptions & { headers?: Record<string, string> };
 
-const credentialsOf = async (config: KubeConfig): Promise<Credentials> => {
+const credentialsOf = async ({ config, tokenFiles }: Loaded): Promise<Credentials> => {
   const options: Filled = {};
+  const tokenFile = tokenFiles.get(config.getCurrentUser()?.name ?? '');
+  let token: string | undefined;
   try {
+    token = tokenFile === undefined ? undefined : `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
     await config.applyToHTTPSOptions(options);
   } catch (error) {
     throw new KubeconfigError(
@@ -95,7 +119,7 @@ const credentialsOf = async (config: KubeConfig): Promise<Credentials> => {
     );
   }
   const basic = typeof options.auth === 'string' ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined;
-  const authorization = options.headers?.Authorization ?? basic;
+  const authorization = token ?? options.headers?.Authorization ?? basic;
   const { ca, cert, key, servername, rejectUnauthorized } = options as TlsSettings;
   const tls = { ca, cert, key, servername, rejectUnauthorized };
   return {
@@ -111,16 +135,16 @@ const credentialsOf = async (config: KubeConfig): Promise<Credentials> => {
 export const kubeconfigConnection = async (props: KubeconfigProps): Promise<Connection> => {
   const paths = pathsOf(props.path);
   const where = paths.join(delimiter);
-  let config = await load(paths);
-  const context = selectContext(config, props.context, where);
-  const server = serverOf(config, where);
+  let loaded = await load(paths);
+  const context = selectContext(loaded.config, props.context, where);
+  const server = serverOf(loaded.config, where);
   const current = async (fresh: boolean): Promise<Credentials> => {
     if (server.protocol === 'http:') return { tls: {} };
     if (fresh) {
-      config = await load(paths);
-      selectContext(config, context, where);
+      loaded = await load(paths);
+      selectContext(loaded.config, context, where);
     }
-    return credentialsOf(config);
+    return credentialsOf(loaded);
   };
   const cache = new CredentialCache(current, props.clock ?? systemClock, askAgainMs);
   return {
