@@ -57,3 +57,9 @@ export function graceAfter(stop: AbortSignal, timeoutMs: number): Grace {
   stop.addEventListener('abort', begin, { once: true });
   return { signal: cut.signal, over: over.promise, [Symbol.dispose]: () => clearTimeout(timer) };
 }
+
+/** Without an endpoint, and while the API server is away, nothing else would: the parts' timers do not hold the process. */
+export function keepAlive(): Disposable {
+  const timer = setInterval(() => undefined, 2 ** 30);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -28,6 +28,8 @@ export interface ClientProps {
   readonly connection: Connection;
   /** Who writes, in managedFields. */
   readonly fieldManager: string;
+  /** Who asks, in the API server's audit log and metrics. @default reprise */
+  readonly userAgent?: string;
   readonly observer?: Pick<Observer, 'request'>;
   readonly log?: Log;
   /** @default the system's */

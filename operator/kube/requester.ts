@@ -14,6 +14,8 @@ export interface RequesterProps {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly random: Random;
+  /** @default reprise */
+  readonly userAgent?: string;
   readonly observer?: Pick<Observer, 'request'>;
   readonly log?: Log;
 }
@@ -28,7 +30,8 @@ export class Requester {
 
   constructor(props: RequesterProps) {
     this.#props = props;
-    this.#transport = new Transport(props.connection, props.limits, props.clock);
+    const { connection, limits, clock, userAgent = 'reprise' } = props;
+    this.#transport = new Transport(connection, limits, clock, userAgent);
   }
 
   /** The answer's JSON. Throws ApiError for any status but 2xx. */

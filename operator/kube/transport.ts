@@ -89,13 +89,15 @@ export class Transport {
   readonly #connection: Connection;
   readonly #limits: Limits;
   readonly #clock: Clock;
+  readonly #userAgent: string;
   #tls: TlsSettings | undefined;
   #agents: Agents | undefined;
 
-  constructor(connection: Connection, limits: Limits, clock: Clock) {
+  constructor(connection: Connection, limits: Limits, clock: Clock, userAgent: string) {
     this.#connection = connection;
     this.#limits = limits;
     this.#clock = clock;
+    this.#userAgent = userAgent;
   }
 
   /** Resolves with the headers, the body unread. Rejects with a ConnectionError, or with the signal's reason. */
@@ -164,7 +166,7 @@ export class Transport {
       method: exchange.method,
       path: server.pathname.replace(/\/$/, '') + exchange.path,
       agent: exchange.stream === true ? agents.watches : agents.requests,
-      headers: headersOf(exchange, credentials),
+      headers: { 'user-agent': this.#userAgent, ...headersOf(exchange, credentials) },
     });
   }
 
@@ -214,7 +216,6 @@ const asError = (reason: unknown): Error =>
 
 const headersOf = (exchange: Exchange, credentials: Credentials): Record<string, string | number> => ({
   accept: 'application/json',
-  'user-agent': 'reprise',
   ...(credentials.authorization !== undefined && { authorization: credentials.authorization }),
   ...(exchange.body !== undefined && {
     'content-type': exchange.contentType ?? 'application/json',
