@@ -15,6 +15,17 @@ export function sorted(value: unknown): unknown {
   return result;
 }
 
+/** Whether two values are the same JSON: keys in any order, undefined like absent. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((part, index) => isSameJson(part, other[index]));
+  }
+  if (!isObject(one) || !isObject(other)) return false;
+  const keys = [...Object.keys(one), ...Object.keys(other)];
+  return keys.every((key) => isSameJson(one[key], other[key]));
+}
+
 /** 64 bits in hexadecimal: enough to tell versions of one manifest apart, short enough to read. */
 export const shortHash = (sortedValue: unknown): string =>
   createHash('sha256').update(JSON.stringify(sortedValue)).digest('hex').slice(0, 16);

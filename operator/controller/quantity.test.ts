@@ -33,7 +33,7 @@ describe('amounts', () => {
   );
 
   test('any spelling is the same as the one that the server makes of it', () => {
-    const suffix = fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi');
+    const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi');
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), suffix, (amount, unit) => {
         expect(isSameQuantity(`${amount}${unit}`, canonicalQuantity(`${amount}${unit}`))).toBe(true);

@@ -1,9 +1,8 @@
 /** The loop body: one resource, from what the caches hold to what should be. Idempotent; the key is all it is told. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Resource, StatusInput } from '../../crds/kind.ts';
 import { isConflict, isNotFound, messageOf } from '../kube/errors.ts';
 import { ensureChildren } from './children.ts';
-import { shortHash } from './canonical.ts';
+import { isSameJson, shortHash } from './canonical.ts';
 import type { Problem } from './memory.ts';
 import { observedOf } from './observed.ts';
 import { bounded, done, reasonOf, Superseded, Terminal, type Outcome } from './outcome.ts';
@@ -149,7 +148,7 @@ async function writeStatus(
     primary.written(answer);
     pass.observer.written(pass.name, 'status');
     const stored = storedStatusOf(answer);
-    const isWhole = isDeepStrictEqual(stored, wanted);
+    const isWhole = isSameJson(stored, wanted);
     notes.setLeftover(statusLeftover, isWhole ? undefined : leftoverOf(stored, wanted));
     return true;
   } catch (error) {

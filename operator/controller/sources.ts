@@ -1,10 +1,10 @@
 /** From changes of the caches to keys: which resource has to be looked at, how urgently, and why. */
-import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../charts/resource.ts';
 import type { Kind } from '../../crds/kind.ts';
 import type { OwnedType } from '../../crds/owned.ts';
 import type { Level, Wish } from '../queue/entry.ts';
 import type { Change, Reader } from '../watch/reader.ts';
+import { isSameJson } from './canonical.ts';
 import type { ChildCaches } from './observed.ts';
 import { controllerOf } from './ownership.ts';
 import { keyOf } from './reconcile.ts';
@@ -43,7 +43,7 @@ function causeOf({ type, object, previous }: Change): string {
   if (type !== 'modified') return type === 'added' ? 'added' : 'deleted';
   if (object.metadata.deletionTimestamp !== previous?.metadata.deletionTimestamp) return 'deletion asked for';
   if (object.metadata.generation !== previous?.metadata.generation) return 'spec changed';
-  return isDeepStrictEqual(object['status'], previous?.['status']) ? 'metadata changed' : 'status changed';
+  return isSameJson(object['status'], previous?.['status']) ? 'metadata changed' : 'status changed';
 }
 
 const childCauseOf = (type: OwnedType, change: Change): string => `${type.kind} ${change.type}`;

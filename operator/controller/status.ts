@@ -1,9 +1,8 @@
 /** From what is observed to what is stored: status as a value, and the least patch that makes it so. Pure. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '../../charts/resource.ts';
 import { stampConditions, timestampOf } from '../../crds/conditions.ts';
 import type { ConditionInput, Resource, StatusInput } from '../../crds/kind.ts';
-import { isObject, sorted } from './canonical.ts';
+import { isObject, isSameJson, sorted } from './canonical.ts';
 import type { Problem } from './memory.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,7 +44,7 @@ export function mergePatch(from: Fields, to: Fields): Fields | undefined {
   for (const name of Object.keys(from)) if (to[name] === undefined) patch[name] = null;
   for (const [name, wanted] of Object.entries(to)) {
     const stored = from[name];
-    if (wanted === undefined || isDeepStrictEqual(stored, wanted)) continue;
+    if (wanted === undefined || isSameJson(stored, wanted)) continue;
     const change = isObject(stored) && isObject(wanted) ? mergePatch(stored, wanted) : wanted;
     if (change !== undefined) patch[name] = change;
   }
