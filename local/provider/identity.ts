@@ -24,7 +24,6 @@ export const stored = (inputs: JsonObject, live: JsonObject): Stored => {
   const uid = textAt(live, 'metadata', 'uid');
   return { id: idOf(live), inputs, state: { ...inputs, metadata: { ...(isObject(metadata) ? metadata : {}), uid } } };
 };
-};
 
 export const isGoing = (live: JsonObject): boolean => textAt(live, 'metadata', 'deletionTimestamp') !== '';
 
