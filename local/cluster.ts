@@ -3,32 +3,28 @@
  * kwokctl runs them; this is a thin layer that claims a folder, writes its configuration, and waits by real conditions.
  * Everything listens on 127.0.0.1; the user's kubeconfig is never touched.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-import {
-  binFolderOf,
-  claimFolder,
-  folderOf,
-  kwokFolderOf,
-  ownedByThisProcess,
-  removeCluster,
-  sweep,
-} from './cluster-folder.ts';
-import { configurationOf, kwokctl } from './kwokctl.ts';
-import type { Component, ExtraArg } from './kwokctl.ts';
+import { claimFolder, folderOf, handToUser, kwokFolderOf, removeCluster, sweep } from './cluster-folder.ts';
+import { checkAlive, ComponentEnded, endedComponent, forgetPids } from './components.ts';
+import { auditPolicy, configurationOf, kwokctl } from './kwokctl.ts';
+import type { Component, ExtraArg, KwokctlConfiguration } from './kwokctl.ts';
+import { thisProcess } from './owner.ts';
 import { freePorts } from './ports.ts';
-import { runningFrom } from './processes.ts';
+import { killAllFrom } from './processes.ts';
 import { clusterPrograms, findPrograms } from './programs.ts';
 import type { Programs } from './programs.ts';
 import { silent } from './progress.ts';
 import type { Progress } from './progress.ts';
 import { administratorOf, missingFrom, waitUntilReady } from './ready.ts';
+import type { Expected } from './ready.ts';
 
 export interface ClusterOptions {
-  /** @default `reprise-<pid>-<count>`: carries the owner, so that clones and runs never meet */
+  /** @default `reprise-<pid>-<random>`: carries the owner, so that clones and runs never meet */
   readonly name?: string;
-  /** Simulated nodes. @default 3 */
+  /** Simulated nodes. @default 3, or 0 where kwok-controller is disabled */
   readonly nodes?: number;
   /** Whether the API server writes an audit log (level Metadata): requests can be counted there. @default false */
   readonly audit?: boolean;
@@ -38,6 +34,8 @@ export interface ClusterOptions {
   readonly extraArgs?: readonly ExtraArg[];
   /** Whether the cluster outlives this process until it is stopped by name. @default false */
   readonly keep?: boolean;
+  /** Six ports on 127.0.0.1, asked for at each attempt. @default free ones, chosen at random */
+  readonly ports?: () => Promise<readonly number[]>;
   /** @default silent */
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
@@ -59,19 +57,18 @@ export interface LocalCluster extends AsyncDisposable {
 
 const startAttempts = 3;
 const startTimeoutMs = 60_000;
-/** Which of the free ports is the API server's; the order is that of `configurationOf`. */
-const apiServerPort = 2;
-let count = 0;
 
 /**
  * Starts a cluster and waits until it can be used. What is started and not ready is removed again, also when `signal`
  * aborts. Clusters of owners that are gone are swept first.
+ * @throws ProgramsMissing when its programs cannot be had; NameTaken when there is a cluster of that name;
+ * ComponentEnded when one of its programs does not run
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<LocalCluster> {
-  const progress = options.progress ?? silent;
-  const programs = await findPrograms(clusterPrograms, { progress, ...(options.signal && { signal: options.signal }) });
+  const { progress = silent, signal } = options;
+  const programs = await findPrograms(clusterPrograms, { progress, ...(signal && { signal }) });
   for (const swept of sweep()) progress.say(`Removed the cluster ${swept}: its owner is gone`);
-  const name = options.name ?? `reprise-${process.pid}-${++count}`;
+  const name = options.name ?? `reprise-${process.pid}-${randomBytes(3).toString('hex')}`;
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(name, programs, options);
@@ -83,29 +80,59 @@ export async function startCluster(options: ClusterOptions = {}): Promise<LocalC
   }
 }
 
-/** One component of a cluster ended by itself. */
-export class ComponentEnded extends Error {
-  readonly component: string;
+/** A cluster that is there, running or not; `undefined` where there is none of that name. */
+export function openCluster(name: string): LocalCluster | undefined {
+  const configuration = readConfiguration(name);
+  if (configuration === undefined) return undefined;
+  const { kubeApiserverPort, kubeAuditPolicy } = configuration.options;
+  const workdir = folderOf(name);
+  const stop = (): Promise<void> => {
+    removeCluster(name);
+    return Promise.resolve();
+  };
+  return {
+    name,
+    server: `https://127.0.0.1:${kubeApiserverPort}`,
+    workdir,
+    kubeconfig: join(workdir, 'kubeconfig'),
+    ...(kubeAuditPolicy === undefined ? {} : { auditLog: join(kwokFolderOf(name), 'logs', 'audit.log') }),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
 
-  constructor(component: string, log: string) {
-    super(`${component} ended by itself. The end of its log:\n${log}`);
-    this.component = component;
-  }
+/** Starts the programs of a cluster again that is there and does not run; its state is kept. */
+export async function resumeCluster(name: string, options: Pick<ClusterOptions, 'progress' | 'signal'>): Promise<void> {
+  const { progress = silent, signal } = options;
+  const programs = await findPrograms(clusterPrograms, { progress, ...(signal && { signal }) });
+  killAllFrom(join(kwokFolderOf(name), 'bin'));
+  forgetPids(name);
+  mkdirSync(join(kwokFolderOf(name), 'pids'));
+  await runWatched(name, programs, ['start', 'cluster'], signal);
+  // Nodes come back by themselves; how many there are is the cluster's own business.
+  await untilReady(name, { nodes: 0, serviceAccount: false }, signal);
+}
+
+/** What a running cluster still lacks, in words; `undefined` when it answers. */
+export async function missingFromCluster(name: string): Promise<string | undefined> {
+  const cluster = openCluster(name);
+  if (cluster === undefined) return 'there is no such cluster';
+  return missingFrom(cluster.server, { nodes: 0, serviceAccount: false }, administratorOf(name));
 }
 
 async function startOnce(name: string, programs: Programs, options: ClusterOptions): Promise<LocalCluster> {
-  const workdir = claimFolder(name, options.keep === true ? 'user' : ownedByThisProcess());
+  const { disable = [], signal } = options;
+  const workdir = claimFolder(name, thisProcess());
   try {
-    const ports = await freePorts(6);
-    writeConfiguration(workdir, { name, programs, ports, options });
-    await create(name, programs, options.signal);
-    const nodes = options.nodes ?? (options.disable?.includes('kwok-controller') === true ? 0 : 3);
-    if (nodes > 0) await kwokctl(name, programs, ['scale', 'node', '--replicas', String(nodes)], options.signal);
-    const cluster = clusterAt(name, `https://127.0.0.1:${ports[apiServerPort]}`, options.audit === true);
-    const expected = { nodes, serviceAccount: options.disable?.includes('kube-controller-manager') !== true };
-    const credentials = administratorOf(name);
-    const probe = (): Promise<string | undefined> => missingFrom(cluster.server, expected, credentials);
-    await waitUntilReady(probe, () => checkAlive(name), startTimeoutMs, options.signal);
+    const ports = await (options.ports ?? (() => freePorts(6)))();
+    writeConfiguration(workdir, configurationFor(name, programs, ports, options));
+    await runWatched(name, programs, ['create', 'cluster', '--kubeconfig', join(workdir, 'kubeconfig')], signal);
+    const nodes = options.nodes ?? (disable.includes('kwok-controller') ? 0 : 3);
+    if (nodes > 0) await kwokctl(name, programs, ['scale', 'node', '--replicas', String(nodes)], signal);
+    await untilReady(name, { nodes, serviceAccount: !disable.includes('kube-controller-manager') }, signal);
+    if (options.keep === true) handToUser(name);
+    const cluster = openCluster(name);
+    if (cluster === undefined) throw new Error(`The cluster ${name} was removed while it was starting`);
     return cluster;
   } catch (error) {
     removeCluster(name);
@@ -113,17 +140,13 @@ async function startOnce(name: string, programs: Programs, options: ClusterOptio
   }
 }
 
-interface Draft {
-  readonly name: string;
-  readonly programs: Programs;
-  readonly ports: readonly number[];
-  readonly options: ClusterOptions;
-}
-
-function writeConfiguration(workdir: string, { name, programs, ports, options }: Draft): void {
-  const auditPolicy = join(workdir, 'audit-policy.json');
-  writeFileSync(auditPolicy, JSON.stringify(metadataOfEachRequest));
-  const configuration = configurationOf({
+function configurationFor(
+  name: string,
+  programs: Programs,
+  ports: readonly number[],
+  options: ClusterOptions,
+): KwokctlConfiguration {
+  return configurationOf({
     name,
     programs,
     ports,
@@ -133,23 +156,35 @@ function writeConfiguration(workdir: string, { name, programs, ports, options }:
       { component: 'kube-apiserver', key: 'service-cluster-ip-range', value: '10.96.0.0/12' },
       ...(options.extraArgs ?? []),
     ],
-    ...(options.audit === true ? { auditPolicy } : {}),
+    ...(options.audit === true ? { auditPolicy: join(folderOf(name), 'audit-policy.json') } : {}),
   });
+}
+
+const configurationFile = (name: string): string => join(folderOf(name), 'kwokctl.json');
+
+function writeConfiguration(workdir: string, configuration: KwokctlConfiguration): void {
+  writeFileSync(join(workdir, 'audit-policy.json'), JSON.stringify(auditPolicy));
   writeFileSync(join(workdir, 'kwokctl.json'), JSON.stringify(configuration, undefined, 2));
 }
 
-const metadataOfEachRequest = {
-  apiVersion: 'audit.k8s.io/v1',
-  kind: 'Policy',
-  omitStages: ['RequestReceived'],
-  rules: [{ level: 'Metadata' }],
-};
+function readConfiguration(name: string): KwokctlConfiguration | undefined {
+  try {
+    return JSON.parse(readFileSync(configurationFile(name), 'utf8')) as KwokctlConfiguration;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 /** kwokctl waits for minutes on a server whose etcd is gone; this ends as soon as one component is. */
-async function create(name: string, programs: Programs, signal?: AbortSignal): Promise<void> {
+async function runWatched(
+  name: string,
+  programs: Programs,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const stop = new AbortController();
   const signals = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-  const args = ['create', 'cluster', '--kubeconfig', join(folderOf(name), 'kubeconfig')];
   const watch = setInterval(() => {
     const ended = endedComponent(name);
     if (ended !== undefined) stop.abort(ended);
@@ -163,39 +198,9 @@ async function create(name: string, programs: Programs, signal?: AbortSignal): P
   }
 }
 
-function checkAlive(name: string): void {
-  const ended = endedComponent(name);
-  if (ended !== undefined) throw ended;
-}
-
-/** A component that kwokctl started (it has a pid file) and that does not run. */
-function endedComponent(name: string): ComponentEnded | undefined {
-  const folder = kwokFolderOf(name);
-  const pids = join(folder, 'pids');
-  if (!existsSync(pids)) return undefined;
-  const started = readdirSync(pids).map((file) => basename(file, '.pid'));
-  const running = new Set(runningFrom(binFolderOf(name)).map(({ program }) => program));
-  const ended = started.find((component) => !running.has(component));
-  return ended === undefined ? undefined : new ComponentEnded(ended, lastLines(join(folder, 'logs', `${ended}.log`)));
-}
-
-function lastLines(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').slice(-5).join('\n') : '(no log)';
-}
-
-function clusterAt(name: string, server: string, audit: boolean): LocalCluster {
-  const workdir = folderOf(name);
-  const stop = (): Promise<void> => {
-    removeCluster(name);
-    return Promise.resolve();
-  };
-  return {
-    name,
-    server,
-    workdir,
-    kubeconfig: join(workdir, 'kubeconfig'),
-    ...(audit ? { auditLog: join(kwokFolderOf(name), 'logs', 'audit.log') } : {}),
-    stop,
-    [Symbol.asyncDispose]: stop,
-  };
+async function untilReady(name: string, expected: Expected, signal: AbortSignal | undefined): Promise<void> {
+  const server = openCluster(name)?.server ?? '';
+  const credentials = administratorOf(name);
+  const probe = (): Promise<string | undefined> => missingFrom(server, expected, credentials);
+  await waitUntilReady(probe, () => checkAlive(name), startTimeoutMs, signal);
 }

@@ -11,16 +11,22 @@ declare global {
   var repriseTestCluster: LocalCluster | undefined;
 }
 
-/** Starts the cluster; removes it when that fails half-way and when the run is interrupted. */
+/** Starts the cluster; removes it when that fails half-way, and when the run ends without its tear-down. */
 export default async function setUp(): Promise<void> {
   const abort = new AbortController();
+  const remove = (): void => {
+    if (globalThis.repriseTestCluster !== undefined) removeCluster(globalThis.repriseTestCluster.name);
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       abort.abort(new Error(`Interrupted by ${signal}`));
-      if (globalThis.repriseTestCluster !== undefined) removeCluster(globalThis.repriseTestCluster.name);
+      // While it starts, startCluster removes it and throws.
+      if (globalThis.repriseTestCluster === undefined) return;
+      remove();
       process.kill(process.pid, signal);
     });
   }
+  process.once('exit', remove);
   const cluster = await startCluster({ audit: true, progress: progressOn(), signal: abort.signal });
   globalThis.repriseTestCluster = cluster;
   process.env['REPRISE_TEST_KUBECONFIG'] = cluster.kubeconfig;

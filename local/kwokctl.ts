@@ -25,26 +25,30 @@ export interface KwokctlSettings {
   readonly auditPolicy?: string;
 }
 
+/** What is read back from the configuration file; the rest is kwokctl's business. */
+export interface KwokctlConfiguration {
+  readonly options: { readonly kubeApiserverPort: number; readonly kubeAuditPolicy?: string };
+}
+
+/** One line for each request: who, what, which answer; no content. */
+export const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+};
+
 /** kwokctl's configuration file. */
-export function configurationOf(settings: KwokctlSettings): object {
-  const { name, programs, ports, disable, extraArgs, auditPolicy } = settings;
-  const [etcdPort, etcdPeerPort, kubeApiserverPort, kubeControllerManagerPort, kubeSchedulerPort, kwokControllerPort] =
-    ports;
-  return {
+export function configurationOf(settings: KwokctlSettings): KwokctlConfiguration {
+  const { name, programs, disable, extraArgs } = settings;
+  const configuration = {
     apiVersion: 'config.kwok.x-k8s.io/v1alpha1',
     kind: 'KwokctlConfiguration',
     options: {
       runtime: 'binary',
       // Without this line everything, etcd without a password included, listens on all addresses.
       bindAddress: '127.0.0.1',
-      ...{
-        etcdPort,
-        etcdPeerPort,
-        kubeApiserverPort,
-        kubeControllerManagerPort,
-        kubeSchedulerPort,
-        kwokControllerPort,
-      },
+      ...portsOf(settings.ports),
       etcdBinary: programs.etcd,
       kubeApiserverBinary: programs['kube-apiserver'],
       kubeControllerManagerBinary: programs['kube-controller-manager'],
@@ -53,9 +57,24 @@ export function configurationOf(settings: KwokctlSettings): object {
       // Should two starters ever take the same etcd port, neither reads or spoils what the other writes.
       etcdPrefix: `/${name}`,
       ...(disable.length > 0 ? { disable } : {}),
-      ...(auditPolicy === undefined ? {} : { kubeAuditPolicy: auditPolicy }),
+      ...(settings.auditPolicy === undefined ? {} : { kubeAuditPolicy: settings.auditPolicy }),
     },
     componentsPatches: extraArgs.map(({ component, key, value }) => ({ name: component, extraArgs: [{ key, value }] })),
+  };
+  return configuration;
+}
+
+/** Left to itself, kwokctl takes the highest free ports, so that two starters always want the same. */
+function portsOf(ports: readonly number[]): { readonly kubeApiserverPort: number; readonly [port: string]: number } {
+  const [etcdPort, etcdPeerPort, kubeApiserverPort, kubeControllerManagerPort, kubeSchedulerPort, kwokControllerPort] =
+    ports as [number, number, number, number, number, number];
+  return {
+    etcdPort,
+    etcdPeerPort,
+    kubeApiserverPort,
+    kubeControllerManagerPort,
+    kubeSchedulerPort,
+    kwokControllerPort,
   };
 }
 

@@ -23,14 +23,26 @@ export function runningFrom(folder: string): readonly Running[] {
     .map(({ pid, program }) => ({ pid, program: basename(program) }));
 }
 
-/** Kills what runs from that folder. Nothing is lost: a local cluster that is to end has no state worth a farewell. */
+/**
+ * Kills what runs from that folder and waits until it is gone, so that nothing writes there afterwards. No farewell: a
+ * local cluster that is to end has no state worth one. Does not yield, so that it also works while the process exits.
+ */
 export function killAllFrom(folder: string): void {
-  for (const { pid } of runningFrom(folder)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
+  const end = Date.now() + waitMs;
+  for (let running = runningFrom(folder); running.length > 0; running = runningFrom(folder)) {
+    if (Date.now() > end) throw new Error(`These processes do not end: ${running.map(({ pid }) => pid).join(', ')}`);
+    for (const { pid } of running) kill(pid);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+}
+
+const waitMs = 5_000;
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

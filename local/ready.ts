@@ -1,10 +1,10 @@
 /** When a local cluster is ready: by what its users need, not by time. */
 import { readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { get } from './api.ts';
+import { ask } from './api.ts';
 import { kwokFolderOf } from './cluster-folder.ts';
 
 export interface Expected {
@@ -14,7 +14,7 @@ export interface Expected {
 }
 
 /** TLS options of the cluster's administrator. */
-export function administratorOf(name: string): RequestOptions {
+export function administratorOf(name: string): SecureContextOptions {
   const pki = join(kwokFolderOf(name), 'pki');
   return {
     ca: readFileSync(join(pki, 'ca.crt')),
@@ -27,13 +27,13 @@ export function administratorOf(name: string): RequestOptions {
 export async function missingFrom(
   server: string,
   expected: Expected,
-  credentials: RequestOptions,
+  credentials: SecureContextOptions,
 ): Promise<string | undefined> {
   const fetchJson = async (path: string): Promise<unknown> => {
-    const { status, body } = await get(new URL(path, server), credentials);
+    const { status, body } = await ask(new URL(path, server), credentials);
     return status === 200 ? JSON.parse(body) : undefined;
   };
-  if ((await get(new URL('/readyz', server), credentials)).status !== 200) return 'the API server is not ready';
+  if ((await ask(new URL('/readyz', server), credentials)).status !== 200) return 'the API server is not ready';
   const account = '/api/v1/namespaces/default/serviceaccounts/default';
   if (expected.serviceAccount && (await fetchJson(account)) === undefined) return 'no ServiceAccount in default';
   if (expected.nodes === 0) return undefined;
