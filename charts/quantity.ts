@@ -1,30 +1,29 @@
-/** Amounts such as `500m` or `64Mi`, spelt as the API server stores them. */
+/** Amounts of a resource such as `500m` or `64Mi`, spelt as the API server stores them. */
 
-const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const decimalSuffixes = ['m', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-const nano = 10n ** 9n;
+const thousand = 1000n;
 
 /**
  * The canonical spelling: no fraction, the largest suffix that loses nothing. The server rewrites every quantity so (`1000m` becomes
  * `1`, `2048Mi` becomes `2Gi`), and desired objects are compared with stored ones. Throws for what is not a quantity.
  */
 export function canonicalQuantity(text: string): string {
-  const [, whole, fraction = '', suffix = ''] = /^(\d+)(?:\.(\d+))?([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
+  const [, whole, fraction = '', suffix = ''] = /^(\d+)(?:\.(\d+))?([mkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];
   if (whole === undefined)
     throw new Error(`'${text}' is not a quantity: write for example '500m', '1.5' or '64Mi', without sign or exponent`);
   const digits = BigInt(whole + fraction);
-  const scale = 10n ** BigInt(fraction.length);
-  const nanos = dividedUp(digits * nanosPer(suffix), scale);
-  const isBinary = suffix.endsWith('i') && nanos >= 1024n * nano && nanos % nano === 0n;
-  return isBinary ? shortest(nanos / nano, 1024n, binarySuffixes) : shortest(nanos, 1000n, decimalSuffixes);
+  const millis = dividedUp(digits * millisPer(suffix), 10n ** BigInt(fraction.length));
+  const isBinary = suffix.endsWith('i') && millis >= 1024n * thousand && millis % thousand === 0n;
+  return isBinary ? shortest(millis / thousand, 1024n, binarySuffixes) : shortest(millis, thousand, decimalSuffixes);
 }
 
-const nanosPer = (suffix: string): bigint =>
+const millisPer = (suffix: string): bigint =>
   suffix.endsWith('i')
-    ? nano * 1024n ** BigInt(binarySuffixes.indexOf(suffix))
-    : 1000n ** BigInt(decimalSuffixes.indexOf(suffix));
+    ? thousand * 1024n ** BigInt(binarySuffixes.indexOf(suffix))
+    : thousand ** BigInt(decimalSuffixes.indexOf(suffix));
 
-/** The server rounds what is finer than nano up. */
+/** The server rounds what is finer than a thousandth up. */
 const dividedUp = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by;
 
 function shortest(amount: bigint, base: bigint, suffixes: readonly string[]): string {

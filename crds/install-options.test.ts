@@ -82,7 +82,7 @@ describe('an install option that is not right', () => {
     ['image', 'name@sha256:short'],
     ['replicas', '2'],
     ['replicas', -1],
-    ['replicas', 'many'],
+    ['replicas', 'toString'],
     ['watchNamespaces', 'team-a,,team-b'],
     ['watchNamespaces', 'team-a,*'],
     ['watchNamespaces', 'Team'],

@@ -60,7 +60,7 @@ export const installOptions: Readonly<Record<keyof InstallOptions, InstallOption
     expected:
       '1, or 0 where the operator runs elsewhere: more than one at a time is safe only with leader election, which this version ' +
       'does not have',
-    parse: (text) => ({ 0: 0, 1: 1 })[text],
+    parse: (text) => (text === '0' || text === '1' ? Number(text) : undefined),
   },
   watchNamespaces: {
     description:
