@@ -1,5 +1,5 @@
 /**
- * Formats of strings that the API server checks and that can be checked here to the letter, oddities included (formats.cluster.test.ts
+ * Formats of strings that the API server checks and that can be checked here to the letter, oddities included (schema.cluster.test.ts
  * holds both to the same texts). Formats that only the Go library at hand decides (uri, email, mac, isbn …) are left out: use a pattern, or a CEL
  * rule such as `isURL(self)`.
  */
@@ -19,7 +19,7 @@ const checks = {
   uuid: (text: string) => uuid.test(text),
   /** An IPv4 address, also one written as IPv6. */
   ipv4: (text: string) => text.includes('.') && isAddress(text),
-  ipv6: (text: string) => text.includes(':') && isAddress(text),
+  ipv6: (text: string) => isIPv6(text) && !text.includes('%'),
   cidr: isCidr,
   hostname: isHostname,
   /** A DNS label of RFC 1123: what most names in Kubernetes are. Kubernetes 1.34. */
@@ -51,12 +51,12 @@ function isDate(text: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
-/** The server looks at what stands before the first T and between the first and the second, and takes any sign before fractions. */
+const dateTime = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,]\d+)?(?:Z|[+-](\d{2}):(\d{2}))$/;
+
+/** Offsets go to 24:60, as in Go. */
 function isDateTime(text: string): boolean {
-  const [date = '', time] = text.toLowerCase().split('t');
-  const [, hour, minute, second] = /^(\d{2}):(\d{2}):(\d{2})([^\n]\d+)?(z|[+-]\d{2}:\d{2})$/u.exec(time ?? '') ?? [];
-  if (hour === undefined || minute === undefined || second === undefined) return false;
-  return isDate(date) && hour <= '23' && minute <= '59' && second <= '59';
+  const [, date = '', hour = '', minute = '', second = '', hours = '00', minutes = '00'] = dateTime.exec(text) ?? [];
+  return isDate(date) && hour <= '23' && minute <= '59' && second <= '59' && hours <= '24' && minutes <= '60';
 }
 
 const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
@@ -70,7 +70,7 @@ function isDuration(text: string): boolean {
   return goDuration.test(text) || parts.some((part) => looseUnit.test((part[2] ?? '').toLowerCase()));
 }
 
-/** The server takes leading zeros, which Node does not. */
+/** For ipv4 and cidr the server takes leading zeros, which Node does not. */
 function isAddress(text: string): boolean {
   const plain = text.replaceAll(/(^|[:.])0+(?=[0-9A-Fa-f])/g, '$1');
   return isIPv4(plain) || (isIPv6(plain) && !plain.includes('%'));

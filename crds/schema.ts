@@ -161,8 +161,13 @@ export const number = (props: IntegerProps = {}): Schema<number> =>
   schema({ type: 'number', format: 'double', ...props });
 
 /** Text, at most `defaultBounds.maxLength` characters unless `maxLength` says otherwise. */
-export const string = (props: StringProps = {}): Schema<string> =>
-  schema({ type: 'string', maxLength: defaultBounds.maxLength, ...props });
+export function string(props: StringProps = {}): Schema<string> {
+  const bounded: JsonSchema = { type: 'string', maxLength: defaultBounds.maxLength, ...props };
+  return schema(props.format === undefined ? bounded : { ...bounded, 'x-kubernetes-validations': [noList] });
+}
+
+/** Without it the API server lets a list pass for any string that has a format. Constant cost, however long the string may be. */
+const noList: Rule = { rule: 'type(self) != list', message: 'must be a string' };
 
 /** One of a list of words. */
 export function enumeration<const Values extends readonly [string, ...string[]]>(
