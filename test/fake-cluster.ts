@@ -119,8 +119,9 @@ export class FakeCluster {
   }
 
   #apply(type: ResourceType, object: KubeObject): KubeObject {
-    const before = this.#existing(type, object.metadata);
-    if (before.metadata.uid !== object.metadata.uid) throw refusal(409, 'Conflict', 'another uid');
+    const before = this.#objects.get(placeOf(type, object.metadata));
+    if (before === undefined) throw refusal(409, 'Conflict', 'no object of that uid');
+    if (before.metadata.uid !== object.metadata.uid) throw uidIsImmutable;
     return this.#echo(type, this.#store(type, merged(before, object) as KubeObject));
   }
 
@@ -191,6 +192,11 @@ const placeOf = (type: ResourceType, ref: ObjectRef): string =>
 
 export const refusal = (status: number, reason: string, message: string, name?: string): ApiError =>
   new ApiError({ status, reason, message, ...(name !== undefined && { details: { name } }) });
+
+const uidIsImmutable = new ApiError({
+  ...{ status: 422, reason: 'Invalid', message: 'metadata.uid: field is immutable' },
+  details: { causes: [{ field: 'metadata.uid', reason: 'FieldValueInvalid' }] },
+});
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -83,10 +83,19 @@ async function apply(child: Desired, live: KubeObject, pass: Pass): Promise<void
   await ownByApply(child, live, pass);
   // The UID is a precondition: an object that took the name meanwhile is not ours to write.
   const manifest = { ...child.object, metadata: { ...child.object.metadata, uid } };
-  const applied = await pass.client.apply(child.type, manifest, pass.signal);
-  pass.observer.written(pass.name, 'apply');
-  keep(child, applied, pass);
+  try {
+    const applied = await pass.client.apply(child.type, manifest, pass.signal);
+    pass.observer.written(pass.name, 'apply');
+    keep(child, applied, pass);
+  } catch (error) {
+    if (!isConflict(error) && !isOtherUid(error)) throw error;
+    throw new Superseded(`${child.id} was replaced meanwhile`, { cause: error });
+  }
 }
+
+/** An apply with another object's UID is refused as a change of the UID; one without any object as a conflict. */
+const isOtherUid = (error: unknown): boolean =>
+  isInvalid(error) && (error.details?.causes ?? []).some(({ field }) => field === 'metadata.uid');
 
 /**
  * What a POST writes is owned by (our manager, Update), what is applied by (our manager, Apply), as if by two. A field that
