@@ -4,14 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Resolves to the first value that is neither undefined nor false; throws when none comes in `timeoutMs` of real time. */
 export const soon = async <T>(
   look: () => T | undefined | false,
-  what = look.toString(),
-  timeoutMs = 5_000,
+  what = () => look.toString(),
+  timeoutMs = 8_000,
 ): Promise<T> => {
   const end = performance.now() + timeoutMs;
   for (;;) {
     const value = look();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > end) throw new Error(`did not come true within ${timeoutMs} ms: ${what}`);
+    if (performance.now() > end) throw new Error(`did not come true within ${timeoutMs} ms: ${what()}`);
     await nextTurn();
   }
 };

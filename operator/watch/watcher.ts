@@ -64,7 +64,7 @@ export class Watcher {
       const { state, delayMs } = step(this.#state, attempt, this.#props.random);
       this.#state = state;
       this.report.ended(attempt.ending, state, delayMs);
-      await waitFor(this.#props.clock, delayMs, signal).catch(() => undefined);
+      if (delayMs > 0) await waitFor(this.#props.clock, delayMs, signal).catch(() => undefined);
     }
     this.#echo.reset();
   }
