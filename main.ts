@@ -1,6 +1,9 @@
 /**
  * `npm run synth`: what is installed, as YAML in dist/, for kubectl or GitOps. Each option of crds/install-options.ts is an environment
  * variable here: REPRISE_NAMESPACE, REPRISE_IMAGE, REPRISE_WATCH_NAMESPACES and so on.
+ *
+ * kubectl looks kinds up before it applies anything, so on a new cluster `kubectl apply -f dist/` installs all but the samples, says
+ * that it does not know their kind, and takes them when it is called again.
  */
 import { App } from 'cdk8s';
 import { installCharts } from './crds/install.ts';

@@ -15,14 +15,17 @@ const nginxUser = 101;
  * /run/nginx.pid (in the image /var/run is a link to /run, and mounts follow links), and what modules put into /tmp.
  *
  * The rest of its start gets by without: the entrypoint finds /etc/nginx/conf.d read-only, says so and goes on (nginx then listens on
- * IPv4 only); `user nginx;` is ignored with a warning, because no root is there to drop; the logs are links to stdout and stderr,
+ * IPv4 only); `user nginx;` is ignored with a warning, because there are no rights to drop; the logs are links to stdout and stderr,
  * which the runtime gives to the user. For port 80 see charts/pod-security.ts.
  */
 const nginxPaths = ['/var/cache/nginx', '/var/run', '/tmp'];
 
+/** Time for an image to listen, from its start; also the time without progress after which a rollout counts as failed. */
+const startSeconds = 180;
+
 /** A TCP connection, because it holds for any web server: many answer `/` with 401 or 404, and are well. */
 const probes = {
-  startup: { port: 'http', periodSeconds: 1, failureThreshold: 60 },
+  startup: { port: 'http', periodSeconds: 1, failureThreshold: startSeconds },
   readiness: { port: 'http', periodSeconds: 5 },
   liveness: { port: 'http', periodSeconds: 10, failureThreshold: 6 },
 };
@@ -41,8 +44,8 @@ export function children(scope: Construct, server: WebServer): void {
     user: runAsUser ?? nginxUser,
     writablePaths: [...new Set([...nginxPaths, ...(writablePaths ?? [])])],
     ...probes,
-    // nginx starts a worker per core of the node, a few megabytes each; the limit leaves room for 64 of them.
-    resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '1', memory: '256Mi' } },
-    progressDeadlineSeconds: 120,
+    // nginx starts a worker for each core of the node, a few megabytes each: the limit leaves room for the largest nodes.
+    resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '1', memory: '512Mi' } },
+    progressDeadlineSeconds: startSeconds,
   });
 }

@@ -148,6 +148,11 @@ describe('the children of a WebServer', () => {
     });
   });
 
+  test('have three minutes to listen before they are restarted, or the rollout counts as failed', () => {
+    expect(at(containerOf(serverOf()), 'startupProbe')).toMatchObject({ periodSeconds: 1, failureThreshold: 180 });
+    expect(at(child('Deployment', serverOf()), 'spec.progressDeadlineSeconds')).toBe(180);
+  });
+
   test('find each other by kind and name', () => {
     const selector = { 'app.kubernetes.io/name': 'webserver', 'app.kubernetes.io/instance': 'web' };
     expect(at(child('Deployment', serverOf()), 'spec.selector.matchLabels')).toEqual(selector);
