@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 
 import { isAlive, startOf, thisProcess } from './owner.ts';
+
+/** Only Linux shows zombies and commands in its file system. */
+const onLinux = process.platform === 'linux' ? test : test.skip;
 
 describe('owner', () => {
   test('this process is alive', () => {
@@ -27,14 +31,22 @@ describe('owner', () => {
     expect(isAlive({ ...thisProcess(), place: 'elsewhere' })).toBeUndefined();
   });
 
-  test('a process that ended and was not waited for counts as gone', async () => {
-    // sh starts a child, becomes sleep, and so never waits for it: a zombie.
-    const parent = spawn('sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const zombie = Number(line.toString());
-    while (startOf(zombie) !== undefined) await new Promise((resolve) => setImmediate(resolve));
-    expect(() => process.kill(zombie, 0)).not.toThrow();
-    parent.kill('SIGKILL');
-    await once(parent, 'close');
+  onLinux('a process that ended and was not waited for counts as gone', async () => {
+    // sh starts a child and becomes another program, which never waits for it: the child stays a zombie.
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const child = Number(line.toString());
+      await until(() => readFileSync(`/proc/${parent.pid!}/cmdline`, 'utf8').startsWith('sleep'));
+      process.kill(child, 'SIGKILL');
+      await until(() => startOf(child) === undefined);
+      expect(() => process.kill(child, 0)).not.toThrow();
+    } finally {
+      parent.kill('SIGKILL');
+    }
   });
 });
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

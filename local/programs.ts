@@ -44,6 +44,7 @@ export async function findPrograms<Name extends ProgramName>(
   const { environment = process.env, progress = silent, signal } = options;
   const store = storeOf(environment);
   const { found, skipped } = await lookAround(names, environment, store);
+  store.sweep();
   for (const line of skipped) progress.say(`Skipped: ${line}`);
   if (found.size < names.length) {
     const lock = { progress, ...(signal && { signal }) };
@@ -87,7 +88,6 @@ async function getMissing(
   const missing = (): readonly ProgramName[] => names.filter((name) => !found.has(name));
   adopt();
   if (missing().length === 0) return;
-  store.sweep();
   using draft = store.draft();
   const work = { store, draft, progress, ...(signal && { signal }) };
   const problems = [await downloadThem(missing(), { ...work, platform, hosts })];

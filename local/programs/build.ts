@@ -134,7 +134,7 @@ async function ending(child: ChildProcess, take: (line: string) => boolean, sign
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     signal?.throwIfAborted();
-    if (code !== 0) throw new Error(`go failed (${code ?? 'killed'}): ${words.slice(-5).join(' | ')}`);
+    if (code !== 0) throw new Error(`go failed (${code ?? 'killed'}): ${words.slice(-2).join(' | ')}`);
   } finally {
     signal?.removeEventListener('abort', stop);
   }

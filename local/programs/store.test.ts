@@ -48,6 +48,17 @@ describe('the store of programs', () => {
     expect(existsSync(draft.folder)).toBe(true);
   });
 
+  test('programs of another version are kept for a month after their last use', () => {
+    using cache = scratch();
+    const store = storeOf({ XDG_CACHE_HOME: cache.path });
+    const [old, own] = [join(store.folder, '../0123456789abcdef'), store.folder];
+    for (const folder of [old, own]) mkdirSync(folder, { recursive: true });
+    store.sweep(Date.now() + 29 * day);
+    expect([existsSync(old), existsSync(own)]).toEqual([true, true]);
+    store.sweep(Date.now() + 31 * day);
+    expect([existsSync(old), existsSync(own)]).toEqual([false, true]);
+  });
+
   test('a draft of another machine is left alone for a day, one without a record for a minute', () => {
     using cache = scratch();
     const store = storeOf({ XDG_CACHE_HOME: cache.path });

@@ -3,10 +3,10 @@
  * a program is put there by rename when it is finished and checked, so what is there is whole.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
-import { draftFolder, isAbandoned, namesIn, readJson, removeTree } from '../owned-folder.ts';
+import { ageOf, draftFolder, isAbandoned, namesIn, readJson, removeTree } from '../owned-folder.ts';
 import { isAlive, startOf, thisProcess } from '../owner.ts';
 import type { Owner } from '../owner.ts';
 import { cacheRoot } from '../paths.ts';
@@ -25,7 +25,10 @@ export interface Store {
   draft(): Draft;
   /** Puts a finished program in place; gives its path. */
   keep(draft: Draft, name: ProgramName): string;
-  /** Removes the drafts of processes that are gone, and ends what still works for them. */
+  /**
+   * Removes the drafts of processes that are gone, and ends what still works for them; removes programs of other versions
+   * that nobody has used for a month.
+   */
   sweep(now?: number): void;
 }
 
@@ -41,7 +44,10 @@ export function storeOf(environment: NodeJS.ProcessEnv = process.env): Store {
   const folder = join(root, contentKey());
   const find = (name: ProgramName): string | undefined => {
     const path = join(folder, name);
-    return existsSync(path) ? path : undefined;
+    if (!existsSync(path)) return undefined;
+    // Marks the folder as used, see `sweep`.
+    utimesSync(folder, new Date(), new Date());
+    return path;
   };
   return {
     folder,
@@ -54,11 +60,16 @@ export function storeOf(environment: NodeJS.ProcessEnv = process.env): Store {
       return join(folder, name);
     },
     sweep(now = Date.now()) {
-      const drafts = namesIn(root).filter((name) => name.startsWith('.draft-'));
-      for (const name of drafts) if (isAbandoned(join(root, name), now)) endDraft(join(root, name));
+      for (const path of namesIn(root).map((name) => join(root, name))) {
+        if (basename(path).startsWith('.draft-') && isAbandoned(path, now)) endDraft(path);
+        if (isKey(basename(path)) && path !== folder && ageOf(path, now) > unusedMs) removeTree(path);
+      }
     },
   };
 }
+
+const unusedMs = 30 * 24 * 60 * 60 * 1000;
+const isKey = (name: string): boolean => /^[0-9a-f]{16}$/.test(name);
 
 /** What the programs are made of: versions, flags, modules, platform. */
 function contentKey(): string {
