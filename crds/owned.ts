@@ -22,7 +22,10 @@ export interface LiveDeployment extends KubeObject {
 }
 
 export interface LiveService extends KubeObject {
-  readonly spec: { readonly clusterIP?: string; readonly ports?: readonly { readonly port: number; readonly nodePort?: number }[] };
+  readonly spec: {
+    readonly clusterIP?: string;
+    readonly ports?: readonly { readonly port: number; readonly nodePort?: number }[];
+  };
 }
 
 export const Deployment: OwnedType<LiveDeployment> = {
@@ -31,7 +34,14 @@ export const Deployment: OwnedType<LiveDeployment> = {
   kind: 'Deployment',
   plural: 'deployments',
   scope: 'Namespaced',
-  statusFields: ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'conditions'],
+  statusFields: [
+    'observedGeneration',
+    'replicas',
+    'updatedReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'conditions',
+  ],
 };
 
 export const Service: OwnedType<LiveService> = {
