@@ -55,14 +55,17 @@ export class Runner {
 
   async #attempt(item: Item, log: Log, abort: AbortController): Promise<Verdict> {
     const { reconcile, timeoutMs, clock } = this.#props;
-    const timeout = new ReconcileTimeout(`the reconcile was cut off after ${timeoutMs / 1000} s`);
-    const cancel = clock.after(timeoutMs, () => abort.abort(timeout));
+    let timeout: ReconcileTimeout | undefined;
+    const cancel = clock.after(timeoutMs, () => {
+      timeout = new ReconcileTimeout(`the reconcile was cut off after ${timeoutMs / 1000} s`);
+      abort.abort(timeout);
+    });
     try {
       if (this.#isCut) abort.abort();
       abort.signal.throwIfAborted();
       return verdictOfOutcome(await reconcile(item.key, { log, failures: item.failures }, abort.signal));
     } catch (error) {
-      return this.#judge(abort.signal.reason === timeout ? timeout : error, item, log);
+      return this.#judge(timeout ?? error, item, log);
     } finally {
       cancel();
     }
