@@ -4,6 +4,8 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { eventually, type TestApi } from './api.ts';
 
 export interface AuditedRequest {
+  /** A watch is written when it starts and when it ends. */
+  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
   readonly verb: string;
   readonly requestURI: string;
   readonly userAgent?: string;
@@ -37,7 +39,7 @@ export class AuditLog {
   /** Requests since then of whoever has that text in the user agent, in the order of their end. */
   async since(mark: Mark, userAgent: string): Promise<readonly AuditedRequest[]> {
     await this.#flushed();
-    return this.#read(mark).filter((request) => request.userAgent?.includes(userAgent));
+    return this.#read(mark).filter((request) => request.userAgent?.includes(userAgent) === true && isFirst(request));
   }
 
   /** The log is written in the order of the answers: once a request of ours stands in it, all before do. */
@@ -63,6 +65,9 @@ export class AuditLog {
     }
   }
 }
+
+/** Each request once: long ones at their start, since their end may be far away. */
+const isFirst = ({ verb, stage }: AuditedRequest): boolean => (verb === 'watch') === (stage === 'ResponseStarted');
 
 /** How a request looks in a failed expectation: `patch /apis/apps/v1/…`. */
 export const textOf = ({ verb, requestURI }: AuditedRequest): string => `${verb} ${requestURI.split('?', 1)[0] ?? ''}`;

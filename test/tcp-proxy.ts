@@ -8,23 +8,29 @@ export interface TcpProxy extends AsyncDisposable {
   /** Breaks every connection, and refuses new ones until `restore`. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** From now on the server hears nothing of what is said through it, while clients go on hearing the server. For good. */
+  deafen(): void;
 }
 
 /** Forwards to that address of this machine. */
 export async function tcpProxy(target: URL): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let isDeaf = false;
   const forward = (client: Socket): void => {
     const server = connect(Number(target.port), target.hostname);
+    clients.add(client);
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
       sockets.add(from);
-      from.pipe(to);
+      if (from === server || !isDeaf) from.pipe(to);
       // Either end breaking breaks the other: that is what a proxy is.
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);
+        clients.delete(from);
         to.destroy();
       });
     }
@@ -41,7 +47,11 @@ export async function tcpProxy(target: URL): Promise<TcpProxy> {
   const restore = async (): Promise<void> => {
     server = await listen(forward, port);
   };
-  return { port, cut, restore, [Symbol.asyncDispose]: cut };
+  const deafen = (): void => {
+    isDeaf = true;
+    for (const client of clients) client.unpipe();
+  };
+  return { port, cut, restore, deafen, [Symbol.asyncDispose]: cut };
 }
 
 async function listen(forward: (socket: Socket) => void, port: number): Promise<Server> {
