@@ -1,9 +1,10 @@
 /** The schema language and the local validator against a real API server: what one takes the other takes, in both directions. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Answer, type TestApi, testApi } from '../test/api.ts';
+import { type Answer, type TestApi, bodyOf, testApi } from '../test/api.ts';
 import { evaluateCel } from '../test/cel.ts';
 import { misuses } from '../test/misuses.ts';
+import { comparing, stored, updates } from '../test/updates.ts';
 import { formatted, oddlyFormatted, patterns, schemas, tamedOf, valuesOf } from '../test/schemas.ts';
 import type { KubeObject } from '../charts/resource.ts';
 import type { Format } from './formats.ts';
@@ -49,6 +50,7 @@ function tableOf(rows: readonly (readonly [props: StringProps, values: readonly 
   );
 }
 
+const updateTrial = trialOf(comparing, []);
 const randomTrials = fc.sample(randomPairs, { seed, numRuns: runs }).map(([schema, values]) => trialOf(schema, values));
 const otherTypes = [1, 1.5, true, {}];
 const formatTrial = tableOf(
@@ -66,7 +68,7 @@ let namespace: string;
 beforeAll(async () => {
   api = testApi();
   namespace = await api.namespace();
-  const trials = [...randomTrials, formatTrial, oddTrial, patternTrial];
+  const trials = [updateTrial, ...randomTrials, formatTrial, oddTrial, patternTrial];
   await Promise.all(trials.map(({ number, schema }) => api.establish(definitionWith(number, schema.json))));
 }, 60_000);
 afterAll(() => api.close());
@@ -115,17 +117,30 @@ interface Outcome {
 const attempt = (number: number, spec: unknown): Promise<Answer<Outcome>> =>
   api.request<Outcome>(
     'POST',
-    `/apis/${group}/v1/namespaces/${namespace}/trial${number}s`,
+    resources(number),
     { apiVersion: `${group}/v1`, kind: `Trial${number}`, metadata: { name: 'x' }, spec },
     { query: { dryRun: 'All', fieldValidation: 'Strict' } },
   );
+
+const resources = (number: number): string => `/apis/${group}/v1/namespaces/${namespace}/trial${number}s`;
+
+/** Stores the object that updates are tried on, then says what the server makes of another spec for it. */
+async function attemptUpdate(spec: unknown): Promise<Answer<Outcome>> {
+  const { number } = updateTrial;
+  const object = { apiVersion: `${group}/v1`, kind: `Trial${number}`, metadata: { name: 'x' }, spec: stored };
+  const created = await api.request<KubeObject>('POST', resources(number), object);
+  const current = created.status === 409 ? await api.request<KubeObject>('GET', `${resources(number)}/x`) : created;
+  const changed = { ...bodyOf(current), spec };
+  const query = { dryRun: 'All', fieldValidation: 'Strict' };
+  return api.request<Outcome>('PUT', `${resources(number)}/x`, changed, { query });
+}
 
 /**
  * The server's answer as problems and stored value. Causes without a field say that the object was invalid anyway, and repeat
  * others; a strict refusal names the unknown fields alone.
  */
 function judgementOf({ status, body }: Answer<Outcome>): object {
-  if (status === 201) return { stored: body.spec };
+  if (status < 300) return { stored: body.spec };
   if (status === 422) {
     const causes = (body.details?.causes ?? []).filter((cause) => cause.field !== '<nil>');
     return { problems: causes.map((cause) => `${cause.field}: ${cause.message}`).sort() };
@@ -190,5 +205,10 @@ describe('the local validator', () => {
       expect({ value, status: (await attempt(number, value)).status }).toEqual({ value, status: 422 });
       expect({ value, problems: validate(schema, value) }).not.toEqual({ value, problems: [] });
     }
+  });
+
+  test.each(updates)('judges updates as the API server does: $what', async ({ spec, problems }) => {
+    const answer = await attemptUpdate({ ...spec });
+    expect(judgementOf(answer)).toEqual(problems.length === 0 ? { stored: spec } : { problems: [...problems].sort() });
   });
 });
