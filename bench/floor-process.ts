@@ -27,8 +27,8 @@ async function run(orderPath: string): Promise<Worker> {
   child.stderr?.on('data', (chunk: Buffer) => void (output = (output + chunk.toString('utf8')).slice(-4_000)));
   const ended = once(child, 'close');
   let isAsked = false;
-  const crashed = ended.then(([code]) => {
-    if (!isAsked) throw new Error(`the floor ended by itself (${String(code)}): ${output.trim()}`);
+  const crashed = ended.then(([code, signal]) => {
+    if (!isAsked) throw new Error(`the floor ended by itself (${String(signal ?? code)}): ${output.trim()}`);
     return new Promise<never>(() => undefined);
   });
   // Whoever waits for the work hears of it; while nobody does, it is no crash of ours.

@@ -2,12 +2,12 @@
 import { loadavg, cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebServer } from '../crds/webserver/index.ts';
-import { checkAnswer, countRequests, creators, type Bench } from './bench.ts';
+import { checkAnswer, countRequests, creators, WrongAnswer, type Bench } from './bench.ts';
 import { busyMs, costOf, isMeasurable } from './cost.ts';
 import { startFloor } from './floor-process.ts';
 import { createAndObserve, type Load } from './load.ts';
 import { startOperatorWorker } from './operator-worker.ts';
-import { planOf, type Planned } from './plan.ts';
+import { leastWritesPerResource, planOf, type Planned } from './plan.ts';
 import { between, requestsIn, without, writesIn, type Requests } from './requests.ts';
 import { latencyOf, type Latency } from './statistics.ts';
 import type { Worker } from './worker.ts';
@@ -58,6 +58,8 @@ export async function runLeg(bench: Bench, who: Who, n: number): Promise<Leg> {
   const requests = without(between(requestsBefore, await countRequests(bench)), ofTheGenerator(n));
   const ownWrites = await worker.ownWrites();
   await checkAnswer(bench, namespace, n);
+  if (who === 'floor' && writesIn(requests) !== leastWritesPerResource * n)
+    throw new WrongAnswer([`the floor made ${writesIn(requests)} writes, not ${leastWritesPerResource * n}`]);
   return figures({ who, load, requests, ownWrites, before, after });
 }
 

@@ -42,8 +42,8 @@ export async function startOperatorWorker(props: OperatorWorkerProps): Promise<O
     ],
   });
   let isAsked = false;
-  const crashed = operator.ended.then(({ code, lastLines }) => {
-    if (!isAsked) throw new Error(`the operator ended by itself (${String(code)}): ${lastLines}`);
+  const crashed = operator.ended.then(({ code, signal, lastLines }) => {
+    if (!isAsked) throw new Error(`the operator ended by itself (${signal ?? String(code)}): ${lastLines}`);
     return new Promise<never>(() => undefined);
   });
   crashed.catch(() => undefined);

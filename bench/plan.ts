@@ -18,6 +18,9 @@ export interface Planned extends Errand {
 /** As long as a real one, so that the bytes on the wire are as many. */
 const uidToCome = '00000000-0000-4000-8000-000000000000';
 
+/** Deployment, Service and one status. */
+export const leastWritesPerResource = 3;
+
 export const planOf = (namespace: string, n: number): readonly Planned[] =>
   Array.from({ length: n }, (_, index) => plannedOf(namespace, `web-${String(index).padStart(5, '0')}`));
 

@@ -1,6 +1,7 @@
 /** What the operator does when there is nothing to do: over resyncs, and when it starts and finds everything done. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkAnswer, countRequests, WrongAnswer, type Bench } from './bench.ts';
+import { costOf, isMeasurable } from './cost.ts';
 import { underLoad } from './leg.ts';
 import { startOperatorWorker, type OperatorWorker, type OwnCounts } from './operator-worker.ts';
 import { planOf } from './plan.ts';
@@ -16,6 +17,8 @@ export interface QuietPhase {
   /** By the server's count, as are the lists. */
   readonly gets: number;
   readonly lists: number;
+  /** The operator's memory at the end; absent where the system does not tell. */
+  readonly rssMiB?: number;
   /** What the writes and GETs were, by the server's count. */
   readonly requests: Readonly<Record<string, number>>;
 }
@@ -96,6 +99,7 @@ async function phaseSince(
     writes: Math.max(writesIn(requests), own.writes - before.own.writes),
     gets: requestsIn(requests, 'GET'),
     lists: requestsIn(requests, 'LIST'),
+    ...(isMeasurable && { rssMiB: costOf(operator.pid).rssMiB }),
     requests: Object.fromEntries([...requests].filter(([request]) => !request.startsWith('LIST '))),
   };
 }

@@ -36,7 +36,9 @@ const report: Report = {
   options: { n: 1000, concurrency: 10, rounds: 1 },
   creators: 16,
   legs: [floor, { ...bare, who: 'operator', requestsPerResource: { 'PATCH webservers/status': 1.5 } }],
-  quiet: [{ phase: 'at rest', seconds: 4.04, reconciles: 2000, writes: 0, gets: 1, lists: 3, requests: {} }],
+  quiet: [
+    { phase: 'at rest', seconds: 4.04, reconciles: 2000, writes: 0, gets: 1, lists: 3, rssMiB: 70.4, requests: {} },
+  ],
   verdicts: [
     { target: 'fast', got: 0.7512, isMet: true, isCounted: false },
     { target: 'silent', got: 1, isMet: false, isCounted: true },
@@ -77,6 +79,7 @@ describe('the report', () => {
       '0',
       '1',
       '3',
+      '70',
     ]);
   });
 

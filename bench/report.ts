@@ -85,11 +85,12 @@ function requestTable(legs: readonly Leg[]): readonly string[] {
 
 function quietTable(phases: readonly QuietPhase[]): readonly string[] {
   return tableOf(
-    ['NOTHING TO DO', 'SECONDS', 'RECONCILES', 'WRITES', 'GETS', 'LISTS'],
-    phases.map(({ phase, seconds, reconciles, writes, gets, lists }) => [
+    ['NOTHING TO DO', 'SECONDS', 'RECONCILES', 'WRITES', 'GETS', 'LISTS', 'RSS MIB'],
+    phases.map(({ phase, seconds, reconciles, writes, gets, lists, rssMiB }) => [
       phase,
       seconds.toFixed(1),
       ...[reconciles, writes, gets, lists].map(String),
+      rssMiB?.toFixed(0) ?? 'n/a',
     ]),
   );
 }

@@ -1,6 +1,7 @@
 /** What the figures are held to (issue 3, section 7). Pure. */
 import type { Leg } from './leg.ts';
 import type { QuietPhase } from './quiet.ts';
+import { leastWritesPerResource } from './plan.ts';
 import { median, percentile } from './statistics.ts';
 
 export interface Verdict {
@@ -11,8 +12,6 @@ export interface Verdict {
   readonly isCounted: boolean;
 }
 
-/** Deployment, Service and status. */
-export const leastWritesPerResource = 3;
 const leastRatio = 0.7;
 const mostWrites = 1.05;
 
