@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { getEventListeners } from 'node:events';
 import type { KubeObject, ResourceType } from '../../charts/resource.ts';
 import { connectTo } from '../../test/fake-apiserver/connect-to.ts';
 import { FakeApiServer } from '../../test/fake-apiserver/fake-apiserver.ts';
@@ -418,6 +419,31 @@ describe('stopping', () => {
       expect(clock.waits).toEqual([]);
     }
   });
+});
+
+test('requests leave nothing on the signal that they were given, however they end', async () => {
+  const { signal } = new AbortController();
+  server.create(Widget, widget('a'));
+  const ref = { namespace: 'shop', name: 'a' };
+  await client.get(Widget, ref, signal);
+  for (const fault of [
+    faults.refuse(500, 'InternalError'),
+    faults.truncate(),
+    faults.lostRequest(),
+    faults.text(200, 'x'),
+  ]) {
+    server.fault({ verb: 'list' }, fault);
+    await failureOf(client.list(Widget, {}, signal));
+  }
+  server.fault({ verb: 'watch' }, faults.end(1));
+  for await (const event of client.watch(Widget, { sendInitialEvents: true }, signal)) expect(event.type).toBe('ADDED');
+  server.fault({ verb: 'get' }, faults.refuse(429, 'TooManyRequests', 1));
+  const patient = client.get(Widget, ref, signal);
+  await soon(() => clock.waits.includes(1000));
+  clock.advance(1000);
+  await patient;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  expect(clock.waits).toEqual([]);
 });
 
 describe('connections', () => {

@@ -47,7 +47,7 @@ export const keyOf = (namespace: string | undefined, name: string): string => `$
 const firstVersion = 1000;
 
 export class FakeState {
-  readonly #log: Commit[] = [];
+  #log: Commit[] = [];
   readonly #current = new Map<string, KubeObject>();
   readonly #listeners = new Set<(commit: Commit) => void>();
   #version = firstVersion;
@@ -132,6 +132,13 @@ export class FakeState {
   delete(type: ResourceType, before: KubeObject): KubeObject {
     if ((before.metadata.finalizers ?? []).length === 0) return this.#end(type, before);
     return this.update(type, before, ({ metadata }) => void (metadata.deletionTimestamp ??= '2026-01-01T00:00:01Z'));
+  }
+
+  /** Deletes an object and its whole history, so that a long test does not pile it up. */
+  forget(type: ResourceType, before: KubeObject): void {
+    this.#end(type, before);
+    const key = keyOf(before.metadata.namespace, before.metadata.name);
+    this.#log = this.#log.filter((commit) => commit.key !== key || commit.resource !== resourceNameOf(type));
   }
 
   #end(type: ResourceType, before: KubeObject): KubeObject {
