@@ -69,7 +69,7 @@ describe('at rest', () => {
     expect(await second.metric('reprise_writes_total')).toBe(0);
   });
 
-  test('two operators with different kinds of work to do say who they are', async () => {
+  test('every request says which version and which replica asks', async () => {
     const since = await audit.mark();
     await using operator = await startOperator({ namespaces: [webs.namespace] });
     await readyNamed(['one']);

@@ -32,7 +32,7 @@ describe('the log', () => {
 
   test('writes readable text with quotes only where they are needed', () => {
     const lines = linesOf('text', 'info', (log) =>
-      log.warn('watch ended', { resource: 'pods', why: 'no answer', n: 3, gone: undefined }),
+      log.warn('watch ended', { resource: 'pods', why: 'no answer', n: 3, gone: undefined, none: [] }),
     );
     expect(lines).toEqual(['12:00:00.123 WARN  watch ended resource=pods why="no answer" n=3\n']);
   });

@@ -116,7 +116,9 @@ function asJson({ time, level, message, fields }: Line): string {
 }
 
 function asText({ time, level, message, fields }: Line): string {
-  const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const shown = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
   return [
     time.slice(11, 23),
     level.toUpperCase().padEnd(5),
