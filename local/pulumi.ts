@@ -56,8 +56,7 @@ let runs = 0;
 /** index.ts runs when it is imported, so each run needs a fresh import. */
 const program = async (): Promise<Record<string, unknown>> => {
   runs += 1;
-  const url = new URL(`../index.ts?run=${runs}`, import.meta.url);
-  return { ...((await import(url.href)) as Record<string, unknown>) };
+  return { ...((await import(`../index.ts?run=${runs}`)) as Record<string, unknown>) };
 };
 
 export class PulumiSession implements AsyncDisposable {
