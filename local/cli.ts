@@ -1,12 +1,11 @@
 /** `npm run cluster`: a local control plane that stays until it is stopped. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { folderOf, NameTaken, removeCluster } from './cluster-folder.ts';
+import { folderOf, isClusterName, lockOf, removeCluster } from './cluster-folder.ts';
 import { missingFromCluster, openCluster, resumeCluster, startCluster } from './cluster.ts';
 import { Interrupted, onInterrupt } from './interrupt.ts';
+import { withLock } from './lock.ts';
 import { ownerOf } from './owned-folder.ts';
-import { isAlive } from './owner.ts';
 import { progressOn } from './progress.ts';
 import type { Progress } from './progress.ts';
 
@@ -34,7 +33,7 @@ export interface CliOptions {
 /** Reads the arguments; throws with one line that says what is wrong. */
 export function parseCli(args: readonly string[]): CliOptions {
   const { name, nodes, stop, help } = valuesOf(args);
-  if (!/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) {
+  if (!isClusterName(name)) {
     throw new Error(`--name ${name}: up to 40 lower-case letters, digits and dashes, please`);
   }
   if (!/^\d{1,4}$/.test(nodes)) throw new Error(`--nodes ${nodes}: a number from 0 to 9999, please`);
@@ -59,12 +58,19 @@ function valuesOf(args: readonly string[]): { name: string; nodes: string; stop:
 /** Runs the command; gives the text for standard output. Everything else is told to `progress`. */
 export async function runCli(options: CliOptions, progress: Progress, signal: AbortSignal): Promise<string> {
   if (options.action === 'help') return help;
-  if (options.action === 'stop') return stop(options.name, progress);
-  const start = Date.now();
+  const { name } = options;
+  const lock = { what: `starts or stops the cluster ${name}`, progress, signal };
+  return withLock(lockOf(name), lock, (shared) =>
+    options.action === 'stop' ? Promise.resolve(stop(name, shared)) : start(options, shared, signal),
+  );
+}
+
+async function start(options: CliOptions, progress: Progress, signal: AbortSignal): Promise<string> {
+  const begun = Date.now();
   const was = await ensureRunning(options, progress, signal);
   const cluster = openCluster(options.name);
   if (cluster === undefined) throw new Error(`The cluster ${options.name} was removed by another process`);
-  const seconds = ((Date.now() - start) / 1000).toFixed(1);
+  const seconds = ((Date.now() - begun) / 1000).toFixed(1);
   progress.say(
     `Cluster ${cluster.name} ${was === 'running' ? 'is running' : `is ready after ${seconds} s`}: ${cluster.server}`,
   );
@@ -73,38 +79,20 @@ export async function runCli(options: CliOptions, progress: Progress, signal: Ab
 }
 
 async function ensureRunning(
-  options: CliOptions,
+  { name, nodes }: CliOptions,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<'running' | 'started'> {
-  const { name, nodes } = options;
-  await whileStartedElsewhere(name, progress, signal);
   if (ownerOf(folderOf(name)) !== 'user') {
     progress.say(`Starting the cluster ${name}`);
-    try {
-      await startCluster({ name, nodes, keep: true, progress, signal });
-      return 'started';
-    } catch (error) {
-      // Another starter was faster: take its cluster.
-      if (error instanceof NameTaken) return ensureRunning(options, progress, signal);
-      throw error;
-    }
+    await startCluster({ name, nodes, keep: true, progress, signal });
+    return 'started';
   }
   const missing = await missingFromCluster(name).catch((error: unknown) => (error as Error).message);
   if (missing === undefined) return 'running';
   progress.say(`The cluster ${name} is there and does not answer: starting its programs again`);
   await resumeCluster(name, { progress, signal });
   return 'started';
-}
-
-/** Two starters of one name at once: the second one takes what the first one starts. */
-async function whileStartedElsewhere(name: string, progress: Progress, signal: AbortSignal): Promise<void> {
-  for (let told = false; ; told = true) {
-    const owner = ownerOf(folderOf(name));
-    if (owner === undefined || owner === 'user' || isAlive(owner) === false) return;
-    if (!told) progress.say(`Another process (${owner.pid}) is starting the cluster ${name}: waiting for it`);
-    await delay(100, undefined, { signal });
-  }
 }
 
 function stop(name: string, progress: Progress): string {

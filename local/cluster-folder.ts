@@ -13,15 +13,23 @@ import { killAllFrom } from './processes.ts';
 
 export const clustersRoot = (): string => join(cacheRoot(), 'clusters');
 export const folderOf = (name: string): string => join(clustersRoot(), name);
+/** Lock of those who start or stop the cluster by name. */
+export const lockOf = (name: string): string => join(cacheRoot(), 'locks', name);
 /** kwokctl's own folder of the cluster. */
 export const kwokFolderOf = (name: string): string => join(folderOf(name), 'clusters', name);
 export const binFolderOf = (name: string): string => join(kwokFolderOf(name), 'bin');
+
+/** Whether a cluster may be called that: the name becomes part of paths, of a context and of etcd's keys. */
+export function isClusterName(name: string): boolean {
+  return /^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name);
+}
 
 /** There is a cluster of that name. */
 export class NameTaken extends Error {}
 
 /** Makes the cluster's folder; throws NameTaken when there is one. */
 export function claimFolder(name: string, owner: FolderOwner): string {
+  if (!isClusterName(name)) throw new TypeError(`"${name}" is no name for a local cluster`);
   const draft = draftFolder(clustersRoot(), 'new', owner);
   try {
     renameSync(draft, folderOf(name));

@@ -34,6 +34,8 @@ export interface ClusterOptions {
   readonly extraArgs?: readonly ExtraArg[];
   /** Whether the cluster outlives this process until it is stopped by name. @default false */
   readonly keep?: boolean;
+  /** @default found by `findPrograms` */
+  readonly programs?: Programs;
   /** Six ports on 127.0.0.1, asked for at each attempt. @default free ones, chosen at random */
   readonly ports?: () => Promise<readonly number[]>;
   /** @default silent */
@@ -66,7 +68,8 @@ const startTimeoutMs = 60_000;
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<LocalCluster> {
   const { progress = silent, signal } = options;
-  const programs = await findPrograms(clusterPrograms, { progress, ...(signal && { signal }) });
+  const find = { progress, ...(signal && { signal }) };
+  const programs = options.programs ?? (await findPrograms(clusterPrograms, find));
   for (const swept of sweep()) progress.say(`Removed the cluster ${swept}: its owner is gone`);
   const name = options.name ?? `reprise-${process.pid}-${randomBytes(3).toString('hex')}`;
   for (let attempt = 1; ; attempt++) {

@@ -30,8 +30,8 @@ export default async function setUp(): Promise<void> {
   process.once('exit', remove);
   const progress = progressOn();
   // All at once: where they must be built, one run of Go is faster than two.
-  await findPrograms([...clusterPrograms, 'pulumi'], { progress, signal: abort.signal });
-  const cluster = await startCluster({ audit: true, progress, signal: abort.signal });
+  const programs = await findPrograms([...clusterPrograms, 'pulumi'], { progress, signal: abort.signal });
+  const cluster = await startCluster({ programs, audit: true, progress, signal: abort.signal });
   globalThis.repriseTestCluster = cluster;
   process.env['REPRISE_TEST_KUBECONFIG'] = cluster.kubeconfig;
   process.env['REPRISE_TEST_AUDIT_LOG'] = cluster.auditLog;

@@ -6,7 +6,7 @@ import type { Progress } from './progress.ts';
 import { silent } from './progress.ts';
 import { buildThem } from './programs/build-them.ts';
 import { downloadThem } from './programs/download-them.ts';
-import { withLock } from './programs/lock.ts';
+import { withLock } from './lock.ts';
 import { lookUp, searchPath } from './programs/lookup.ts';
 import { storeOf } from './programs/store.ts';
 import type { Store } from './programs/store.ts';
@@ -47,7 +47,7 @@ export async function findPrograms<Name extends ProgramName>(
   store.sweep();
   for (const line of skipped) progress.say(`Skipped: ${line}`);
   if (found.size < names.length) {
-    const lock = { progress, ...(signal && { signal }) };
+    const lock = { what: 'gets the programs', progress, ...(signal && { signal }) };
     await withLock(store.lock, lock, (shared) => getMissing(names, found, { ...options, progress: shared, store }));
   }
   return Object.fromEntries(found) as Record<Name, string>;

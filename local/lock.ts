@@ -1,20 +1,22 @@
 /**
- * One process at a time fetches or builds programs; others wait, say so, and see how far it is. The lock only saves work:
- * each process works in a folder of its own and puts finished programs in place by rename, so two at once would be safe.
+ * One process at a time does a piece of work; others wait, say so, and see how far it is. The lock only keeps order and
+ * saves work: what it guards is also safe when a lock was wrongly given up.
  */
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { readJson } from '../owned-folder.ts';
-import { isAlive, thisProcess } from '../owner.ts';
-import type { Owner } from '../owner.ts';
-import type { Progress } from '../progress.ts';
+import { readJson } from './owned-folder.ts';
+import { isAlive, thisProcess } from './owner.ts';
+import type { Owner } from './owner.ts';
+import type { Progress } from './progress.ts';
 
 /** A holder that cannot be asked (another container on the same folder) is given up after so long without a word. */
 const silenceMs = 60_000;
 
 export interface LockOptions {
+  /** What the holder does, for those who wait: `gets the programs`. */
+  readonly what: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   /** @default 300 */
@@ -32,11 +34,11 @@ export async function withLock<Result>(
   options: LockOptions,
   work: (progress: Progress) => Promise<Result>,
 ): Promise<Result> {
-  const { progress, signal, pollMs = 300, now = Date.now } = options;
+  const { what, progress, signal, pollMs = 300, now = Date.now } = options;
   let told = false;
   while (!take(path, now())) {
     signal?.throwIfAborted();
-    if (!told) progress.say(`Another process (${holderOf(path)?.pid ?? 'unknown'}) gets the programs: waiting for it`);
+    if (!told) progress.say(`Another process (${holderOf(path)?.pid ?? 'unknown'}) ${what}: waiting for it`);
     told = true;
     const word = wordOf(path);
     if (word !== undefined) progress.update(word);
