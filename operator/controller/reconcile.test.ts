@@ -199,6 +199,17 @@ describe('a change of the spec', () => {
       spec: { template: { spec: { containers: [{ image: 'nginx:2' }] } } },
     });
     expect(await world.requestsOf()).toEqual([]);
+    expect(world.events).toEqual([]);
+  });
+
+  test('that only takes something away is applied too', async () => {
+    world.toy({ env: { A: '1', B: '2' }, replicas: 1 });
+    await world.run();
+    world.toy({ env: { A: '1' }, replicas: 1 });
+    expect(await world.requestsOf()).toContain('apply Deployment web');
+    world.toy({ env: { A: '1' } });
+    expect(await world.requestsOf()).toContain('apply Deployment web');
+    expect(world.cluster.bodies.at(-2)).not.toHaveProperty('spec.replicas');
   });
 
   test('the next one needs no renaming any more', async () => {
@@ -346,8 +357,11 @@ describe('drift', () => {
     }
     expect(repairs).toEqual([0, 1, 2, 3, 5, 9, 17, 33]);
     world.clock.advance(5 * 60_000);
-    world.edit(Deployment, scaled(7));
-    expect(await world.requestsOf()).toContain('apply Deployment web');
+    for (const _ of [1, 2]) {
+      world.edit(Deployment, scaled(7));
+      expect(await world.requestsOf()).toContain('apply Deployment web');
+      world.clock.advance(1000);
+    }
   });
 
   test('that may not be repaired yet brings the key back when it may', async () => {
@@ -482,6 +496,16 @@ describe('the name is taken', () => {
     expect(await world.requestsOf()).toEqual(['create Deployment web', 'patchStatus Toy web']);
     expect(world.read(Service)).toEqual(foreign);
     expect(world.conditions['Degraded']?.message).toContain('the controller Gateway edge');
+  });
+
+  test('what a foreign object says is not taken for our status', async () => {
+    world.toy();
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other', controller: true }];
+    const labels = { 'app.kubernetes.io/managed-by': 'reprise' };
+    const metadata = { name: 'web', namespace: 'shop', ownerReferences, labels };
+    world.cluster.put(Deployment, { ...foreignService(), metadata, status: { readyReplicas: 5 } });
+    await world.run();
+    expect(world.read(Toy)?.['status']).toMatchObject({ readyReplicas: 0, deployments: 0 });
   });
 
   test('a child of an earlier resource of the same name is not ours', async () => {

@@ -38,11 +38,8 @@ export async function reconcile(key: string, parts: Parts, signal: AbortSignal):
   if (desired !== undefined) await ensureChildren(desired, pass);
   await report(pass);
   if (pass.work.failure !== undefined) throw pass.work.failure.error;
-  // Only what was there from beginning to end has been looked at; what came meanwhile brings its own run.
-  const current = find(key, parts);
-  if (current !== undefined && fingerprintOf(current, parts) === fingerprint) {
-    notes.settle({ fingerprint, until: pass.work.retryAt });
-  }
+  // The versions from before: what came meanwhile, our own writes included, makes others of them and brings its own look.
+  notes.settle({ fingerprint, until: pass.work.retryAt });
   return conclude(pass);
 }
 

@@ -67,6 +67,16 @@ describe('waiting keys', () => {
     expect(await drain()).toEqual(['c', 'a', 'b']);
   });
 
+  test('a key that is added again keeps its place', async () => {
+    const { live, clock, drain } = setUp();
+    live('a');
+    clock.advance(10);
+    live('b');
+    clock.advance(10);
+    live('a');
+    expect(await drain()).toEqual(['a', 'b']);
+  });
+
   test('a live change goes before the first list, and that before a resync', async () => {
     const { at, drain } = setUp();
     at('resync', 'resync');
@@ -314,6 +324,20 @@ describe('retries', () => {
     expect(queue.depth).toBe(0);
     clock.advance(1000);
     expect((await drain()).length).toBe(1000);
+  });
+
+  test('a resync gives no token to a retry that waits for one, and a later wish does not put it off', async () => {
+    const { queue, live, at, clock } = setUp({ bucket: { perSecond: 1, burst: 1 } });
+    live('a');
+    live('b');
+    await failing(queue);
+    await failing(queue);
+    clock.advance(100);
+    at('b', 'resync');
+    live('b', 60_000);
+    expect([queue.depth, queue.delayed]).toEqual([1, 1]);
+    clock.advance(1000);
+    expect([queue.depth, queue.delayed]).toEqual([2, 0]);
   });
 
   test('a live change needs no token', async () => {
