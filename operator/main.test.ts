@@ -69,7 +69,7 @@ describe('a start that cannot be', () => {
   ])('for %s ends with 1 and one line that says so', async (_, args, expected) => {
     const { code, stderr } = await runToEnd([`--kubeconfig=${kubeconfig}`, text, ...args]);
     expect(code).toBe(1);
-    expect(errorsOf(stderr)).toEqual([expect.stringContaining('ERROR cannot start')]);
+    expect(errorsOf(stderr)).toEqual([expect.stringContaining('ERROR cannot run')]);
     expect(stderr).toContain(JSON.stringify(expected).slice(1, -1));
   });
 

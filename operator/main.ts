@@ -82,7 +82,7 @@ async function run(config: Config): Promise<number> {
     const context = await contextOf(config, log);
     return await operate(context, partsOf(context), stop);
   } catch (error) {
-    log.error('cannot start', error);
+    log.error('cannot run', error);
     return 1;
   }
 }

@@ -18,19 +18,32 @@ beforeEach(() => {
 });
 
 describe('a signal', () => {
+  let time: number;
+  beforeEach(() => void (time = 1000));
+  const stopping = () => stopOnSignals(events, log, exit, () => time);
+
   test('asks for an end in order', () => {
-    const stop = stopOnSignals(events, log, exit);
+    const stop = stopping();
     events.emit('SIGTERM');
     expect(stop.aborted).toBe(true);
     expect([exits, lines]).toEqual([[], ['INFO  stopping signal=SIGTERM']]);
   });
 
   test('ends at once when it is the second, whichever the first was', () => {
-    stopOnSignals(events, log, exit);
+    stopping();
     events.emit('SIGTERM');
+    time += 300;
     events.emit('SIGINT');
     events.emit('SIGTERM');
     expect(exits).toEqual([130, 143]);
+  });
+
+  test('that comes twice at a time, as Ctrl-C under npm does, is one', () => {
+    stopping();
+    events.emit('SIGINT');
+    time += 299;
+    events.emit('SIGINT');
+    expect([exits, lines]).toEqual([[], ['INFO  stopping signal=SIGINT']]);
   });
 });
 

@@ -10,12 +10,23 @@ export interface ProcessEvents extends Pick<EventEmitter, 'on'> {
 
 export type Exit = (code: number) => void;
 
-/** The first SIGTERM or SIGINT aborts the signal that is returned; the second ends the process at once, with 128 + its number. */
-export function stopOnSignals(events: ProcessEvents, log: Log, exit: Exit): AbortSignal {
+/** Ctrl-C reaches the whole foreground group, and npm passes it on besides: that is one wish, not two. */
+const sameWishMs = 300;
+
+/**
+ * The first SIGTERM or SIGINT aborts the signal that is returned; the next one, unless it comes with the first, ends the
+ * process at once, with 128 + its number.
+ */
+export function stopOnSignals(events: ProcessEvents, log: Log, exit: Exit, now = () => performance.now()): AbortSignal {
   const stop = new AbortController();
+  let stoppedAt = 0;
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     events.on(name, () => {
-      if (stop.signal.aborted) exit(128 + constants.signals[name]);
+      if (stop.signal.aborted) {
+        if (now() - stoppedAt >= sameWishMs) exit(128 + constants.signals[name]);
+        return;
+      }
+      stoppedAt = now();
       log.info('stopping', { signal: name });
       stop.abort(new Error(`stopped by ${name}`));
     });

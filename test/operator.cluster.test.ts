@@ -225,6 +225,14 @@ describe('the operator', () => {
     expect(await operator.metric('workqueue_work_duration_seconds_count', { name: controller })).toBeGreaterThan(0);
   });
 
+  test('counts work as begun and ended: nothing is under way at rest', async () => {
+    for (const name of ['workqueue_unfinished_work_seconds', 'workqueue_depth', 'controller_runtime_active_workers'])
+      await eventually(
+        () => operator.metric(name),
+        (value) => value === 0,
+      );
+  });
+
   test('has had nothing to complain about but the foreign Deployment', () => {
     const complaints = operator.log().filter(({ level }) => level === 'warn' || level === 'error');
     expect(complaints.filter(({ name }) => name !== 'taken')).toEqual([]);
