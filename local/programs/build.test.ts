@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 import { recorded, scratch, script } from '../fixtures/scratch.ts';
-import { build, meterOf, moduleFolder, modulesIn, whyNotBuild, whyNotWith } from './build.ts';
+import { build, goEnvironment, meterOf, moduleFolder, modulesIn, whyNotBuild, whyNotWith } from './build.ts';
 import { programs } from './table.ts';
 
 const folder = scratch();
@@ -29,7 +30,7 @@ const goodGo = [
   '  echo "go: downloading example.org/a v1.0.0" >&2; echo unsafe; echo internal/cpu; echo example.org/a; exit 0',
   'fi',
   'while [ "$1" != -o ]; do echo "arg $1" >>"$PWD_LOG"; shift; done; out="$2"; shift 2',
-  'echo "env $GOOS $GOFLAGS $CGO_ENABLED $GOWORK $GOGC in $(pwd)" >>"$PWD_LOG"',
+  'echo "env $GOOS $GOFLAGS $CGO_ENABLED $GOWORK in $(pwd)" >>"$PWD_LOG"',
   'echo unsafe >&2; echo internal/cpu >&2; echo example.org/a >&2',
   'for package in "$@"; do echo "package $package" >>"$PWD_LOG"; touch "$out/$(basename "$(dirname "$package/x")" | sed s/^v3$/server/)"; done',
 ];
@@ -50,7 +51,7 @@ describe('a build', () => {
     expect(existsSync(join(to, 'kwokctl'))).toBe(true);
     const said = readFileSync(log, 'utf8');
     expect(said).toContain('package go.etcd.io/etcd/server/v3\npackage sigs.k8s.io/kwok/cmd/kwokctl\n');
-    expect(said).toContain(`env  -mod=readonly 0 off 400 in ${moduleFolder}\n`);
+    expect(said).toContain(`env  -mod=readonly -p=${availableParallelism()} 0 off in ${moduleFolder}\n`);
     expect(said).toContain('arg -trimpath\n');
     expect(pids).toHaveLength(2);
     expect(progress.updates[0]).toMatch(/^Downloading Go modules: 1 of \d{3}, 0:00$/);
@@ -83,6 +84,35 @@ describe('a build', () => {
     await expect(running).rejects.toBe(reason);
     expect(pids).toHaveLength(2);
     expect(existsSync(ended)).toBe(true);
+  });
+});
+
+describe('settings of Go', () => {
+  test('two cores: single-threaded compilers, each with its share of the memory', () => {
+    expect(
+      goEnvironment({ GOFLAGS: '-mod=vendor', GOOS: 'plan9', HOME: '/me' }, { cores: 2, memoryBytes: 8 * 2 ** 30 }),
+    ).toEqual({
+      HOME: '/me',
+      GOGC: 'off',
+      GOMEMLIMIT: '2048MiB',
+      GOMAXPROCS: '1',
+      CGO_ENABLED: '0',
+      GOWORK: 'off',
+      GOFLAGS: '-mod=readonly -p=2',
+    });
+  });
+
+  test('many cores: threads as Go likes; never too little memory, never more than is of use', () => {
+    const small = goEnvironment({}, { cores: 16, memoryBytes: 4 * 2 ** 30 });
+    expect([small['GOMEMLIMIT'], small['GOMAXPROCS']]).toEqual(['512MiB', undefined]);
+    expect(goEnvironment({}, { cores: 2, memoryBytes: 64 * 2 ** 30 })['GOMEMLIMIT']).toBe('3072MiB');
+  });
+
+  test('what the user sets for memory counts', () => {
+    expect(goEnvironment({ GOMEMLIMIT: '1GiB', GOGC: '100' }, { cores: 2, memoryBytes: 2 ** 33 })).toMatchObject({
+      GOMEMLIMIT: '1GiB',
+      GOGC: '100',
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -56,7 +57,7 @@ export function whyNotWith(version: string, toolchain: string): string | undefin
 export async function build(programs: readonly Program[], folder: string, options: BuildOptions): Promise<void> {
   const { progress, signal, environment = process.env } = options;
   const packages = programs.map((program) => program.goPackage);
-  const env = goEnvironment(environment);
+  const env = goEnvironment(environment, { cores: availableParallelism(), memoryBytes: totalmem() });
   const count = await countPackages(packages, env, options);
   const args = ['build', '-v', ...goFlags, '-o', join(folder, '/'), ...packages];
   const child = spawn('go', args, { cwd: moduleFolder, env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -75,12 +76,34 @@ export async function build(programs: readonly Program[], folder: string, option
   progress.say(`Built ${programs.map(({ name }) => name).join(', ')} in ${meter.time()}`);
 }
 
-/** Settings of the user that would change what is built are left out. */
-function goEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { GOOS: _os, GOARCH: _arch, GOFLAGS: _flags, ...rest } = environment;
-  // GOGC: the compilers run for moments each, so collecting their garbage seldom pays (docs/decisions/0002).
-  return { GOGC: '400', ...rest, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' };
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
 }
+
+/**
+ * Settings of the user that would change what is built are left out. The compilers run for moments each: collecting their
+ * garbage before memory is short does not pay, and on few cores neither do threads in each (docs/decisions/0002).
+ */
+export function goEnvironment(environment: NodeJS.ProcessEnv, machine: Machine): NodeJS.ProcessEnv {
+  const { GOOS: _os, GOARCH: _arch, GOFLAGS: _flags, ...rest } = environment;
+  const { cores, memoryBytes } = machine;
+  // One for each compiler at work, and two more for Go itself and all else.
+  const share = Math.floor(memoryBytes / mebibyte / (cores + 2));
+  return {
+    GOGC: 'off',
+    GOMEMLIMIT: `${Math.min(Math.max(share, 512), 3072)}MiB`,
+    ...(cores <= fewCores ? { GOMAXPROCS: '1' } : {}),
+    ...rest,
+    CGO_ENABLED: '0',
+    GOWORK: 'off',
+    GOFLAGS: `-mod=readonly -p=${cores}`,
+  };
+}
+
+const mebibyte = 2 ** 20;
+/** With more, the few big packages that all others wait for are compiled sooner by several threads. */
+const fewCores = 4;
 
 /** How many packages the programs consist of. The first call on a machine downloads the modules, and shows it. */
 async function countPackages(
