@@ -61,6 +61,9 @@ export const isUnreachable = (error: unknown): boolean =>
   isUnavailable(error) ||
   isServerTimeout(error);
 
+/** No connection at all: the operator says that once (health/reachability.ts), not for each resource. */
+const isAway = (error: unknown): boolean => isConnectionError(error) && error.code !== 'TIMEOUT';
+
 export const verdictOfOutcome = (outcome: Outcome): Verdict =>
   outcome.then === 'done'
     ? { next: { then: 'forget' }, result: 'success' }
@@ -81,7 +84,7 @@ export function verdictOfError(error: unknown, isCut: boolean): Verdict {
     return { next: { then: 'retry', pace: unreachablePace, atLeastMs }, result: 'requeue', tell: 'warn' };
   }
   const pace = isUnreachable(error) || isNotServed(error) ? { pace: unreachablePace } : {};
-  return { next: { then: 'retry', ...pace }, result: 'error', tell: 'error' };
+  return { next: { then: 'retry', ...pace }, result: 'error', tell: isAway(error) ? 'debug' : 'error' };
 }
 
 /** A message as a condition or an event holds it: what the server says may be pages. */

@@ -32,7 +32,10 @@ export async function reconcile(key: string, parts: Parts, signal: AbortSignal):
   const notes = parts.memory.of(key, resource.metadata.uid);
   const fingerprint = fingerprintOf(resource, parts);
   const settled = notes.settledAs(fingerprint, parts.clock.now());
-  if (settled !== undefined) return waitUntil(settled.until, parts);
+  if (settled !== undefined) {
+    parts.log.debug('nothing has changed');
+    return waitUntil(settled.until, parts);
+  }
   const pass: Pass = { ...parts, resource, notes, signal, work: newWork() };
   const desired = render(pass);
   if (desired !== undefined) await ensureChildren(desired, pass);
@@ -101,7 +104,7 @@ async function report(pass: Pass): Promise<void> {
   const { created, applied, pruned } = work;
   if (isWritten || created.length + applied.length + pruned.length > 0) {
     log.info('reconciled', { created, applied, pruned, status: isWritten });
-  }
+  } else log.debug('nothing to do');
 }
 
 function observe(pass: Pass): StatusInput<Record<string, unknown>> | undefined {
