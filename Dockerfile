@@ -28,7 +28,7 @@ LABEL org.opencontainers.image.title="reprise" \
       org.opencontainers.image.revision="${REVISION}"
 # The very Node of the build stage, and of the tests.
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
-COPY --from=build /src/dist/operator/main.mjs /app/main.mjs
+COPY --from=build /src/build/operator/main.mjs /app/main.mjs
 WORKDIR /app
 # By number: the kubelet refuses names where root is forbidden.
 USER 65532:65532

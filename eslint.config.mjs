@@ -15,7 +15,7 @@ const list = { group: ['**/crds/index.ts'], message: 'Only operator/main.ts and 
 const constructs = { group: ['**/charts/*.ts', '!**/charts/resource.ts'], message: 'The runtime parts import only charts/resource.ts.' };
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'dist/', 'coverage/', 'imports/', '**/*.mjs'] },
+  { ignores: ['node_modules/', 'dist/', 'build/', 'coverage/', 'imports/', '**/*.mjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -4,7 +4,7 @@ const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/strip-types.mjs' },
   moduleFileExtensions: ['ts', 'mjs', 'js', 'cjs', 'json'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/coverage/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/build/', '<rootDir>/coverage/'],
 };
 
 export default {

@@ -17,15 +17,14 @@ import { startCluster } from './cluster.ts';
 import { existingCluster } from './context.ts';
 import { onInterrupt } from './interrupt.ts';
 import type { Interrupted } from './interrupt.ts';
-import { rowsAsTable, watchKinds } from './live.ts';
-import type { Live } from './live.ts';
+import { watchKinds } from './live.ts';
 import { startOperator } from './operator-process.ts';
-import type { OperatorProcess } from './operator-process.ts';
 import { findPrograms } from './programs.ts';
 import { progressOn } from './progress.ts';
 import { PulumiSession } from './pulumi.ts';
 import { samples } from './samples.ts';
 import { serviceAccountKubeconfig } from './service-account.ts';
+import { follow, Screen, untilReady } from './show.ts';
 import { startOptions, usage, UsageError } from './start-options.ts';
 import type { StartOptions } from './start-options.ts';
 
@@ -43,9 +42,6 @@ interface Target {
   /** Where the programs of a control plane of ours lie. */
   readonly programsFolder?: string;
 }
-
-/** The samples did not become ready; the message says which and why. */
-class NotReady extends Error {}
 
 const progress = progressOn();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -81,10 +77,10 @@ async function start(options: StartOptions, signal: AbortSignal): Promise<void> 
   const watching = new AbortController();
   cleanup.defer(() => watching.abort());
   const live = watchKinds(client, kinds, namespace, watching.signal);
-  const view = { live, operator };
+  const view = { live, operator, screen: new Screen(process.stdout) };
   await untilReady(view, applied, options.timeoutMs, signal);
   if (options.once) return;
-  say(lookAround(target, applied));
+  view.screen.say(lookAround(target, applied));
   await follow(view, signal);
 }
 
@@ -191,77 +187,7 @@ async function applySamples(
   return applied;
 }
 
-/** What is shown, and who makes it so. */
-interface View {
-  readonly live: Live;
-  readonly operator: OperatorProcess;
-}
-
-/** Shows the table at each change until all samples are ready. */
-async function untilReady(
-  { live, operator }: View,
-  applied: readonly KubeObject[],
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const limit = AbortSignal.timeout(timeoutMs);
-  const names = new Set(applied.map((sample) => `${sample.kind}/${sample.metadata.name}`));
-  const ours = () => live.rows().filter((row) => names.has(`${row.kind}/${row.name}`));
-  for (;;) {
-    show(live);
-    const rows = ours();
-    if (rows.length === names.size && rows.every((row) => row.ready)) return;
-    if (limit.aborted) throw new NotReady(whyNot(names, rows, timeoutMs));
-    await change({ live, operator }, AbortSignal.any([signal, limit]));
-    signal.throwIfAborted();
-  }
-}
-
-function whyNot(names: ReadonlySet<string>, rows: ReturnType<Live['rows']>, timeoutMs: number): string {
-  const ready = new Set(rows.filter((row) => row.ready).map((row) => `${row.kind}/${row.name}`));
-  const reason = (name: string): string =>
-    rows.find((row) => `${row.kind}/${row.name}` === name)?.message ?? 'not there';
-  const waiting = [...names].filter((name) => !ready.has(name)).map((name) => `${name}: ${reason(name)}`);
-  return `not ready after ${timeoutMs / 1000} s: ${waiting.join('; ')}`;
-}
-
-/** Goes on showing until interrupted. */
-async function follow(view: View, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await change(view, signal);
-    show(view.live);
-  }
-}
-
-/** Resolves at the next change; an operator that ends by itself is an error at once. */
-async function change({ live, operator }: View, signal: AbortSignal): Promise<void> {
-  const ended = operator.ended.then(({ code, signal: by, lastLines }) => {
-    throw new Error(
-      `the operator ended by itself (${by ?? `exit code ${code ?? 'unknown'}`}). Its last lines:\n${lastLines}`,
-    );
-  });
-  // On Ctrl-C it ends because we ask it to.
-  ended.catch(() => undefined);
-  await Promise.race([live.changed(signal), ended]);
-}
-
-let shown: readonly string[] = [];
-
-/** On a terminal the table is written over; elsewhere only the lines that changed are printed. */
-function show(live: Live): void {
-  const rows = live.rows();
-  const lines = rows.length === 0 ? [] : rowsAsTable(rows, Date.now());
-  if (process.stdout.isTTY) {
-    const up = shown.length === 0 ? '' : `\u001b[${shown.length}A`;
-    process.stdout.write(`${up}${lines.map((line) => `\u001b[K${line}\n`).join('')}\u001b[J`);
-  } else {
-    for (const line of lines) if (!shown.includes(line)) say(line);
-  }
-  shown = lines;
-}
-
 function lookAround(target: Target, applied: readonly KubeObject[]): string {
-  shown = [];
   const flags = target.context === undefined ? '' : ` --context ${target.context}`;
   const environment = target.ours ? `  export KUBECONFIG=${target.kubeconfig ?? ''}\n` : '';
   const scalable = applied.find((sample) =>

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 const root = resolve(import.meta.dirname, '..');
-const skipped = new Set(['node_modules', 'dist', 'coverage', '.git', 'imports']);
+const skipped = new Set(['node_modules', 'dist', 'build', 'coverage', '.git', 'imports']);
 
 interface Source {
   readonly file: string;

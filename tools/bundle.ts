@@ -1,5 +1,5 @@
 /**
- * `npm run bundle`: the operator as one file, dist/operator/main.mjs, for the image. Starts with a third of the unbundled
+ * `npm run bundle`: the operator as one file, build/operator/main.mjs, for the image. Starts with a third of the unbundled
  * CPU time and about 40 % less memory. The same sources give the same bytes, wherever they lie. `npm run bundle -- FILE`
  * writes it elsewhere.
  */
@@ -48,7 +48,7 @@ export async function bundle(outfile: string): Promise<readonly string[]> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const outfile = resolve(process.argv[2] ?? join(root, 'dist/operator/main.mjs'));
+  const outfile = resolve(process.argv[2] ?? join(root, 'build/operator/main.mjs'));
   const packages = await bundle(outfile);
   console.log(`${relative(root, outfile)}: the operator and ${packages.length} packages: ${packages.join(', ')}`);
 }

@@ -7,6 +7,12 @@ export default {
     return { code: stripTypeScriptTypes(source, { mode: 'strip' }) };
   },
   getCacheKey(source, path) {
-    return createHash('sha256').update(process.version).update('\0').update(path).update('\0').update(source).digest('hex');
+    return createHash('sha256')
+      .update(process.version)
+      .update('\0')
+      .update(path)
+      .update('\0')
+      .update(source)
+      .digest('hex');
   },
 };

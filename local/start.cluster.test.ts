@@ -1,0 +1,109 @@
+/** `npm start` as a person runs it, on control planes of its own; and on an existing cluster: that of the tests. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { testApi } from '../test/api.ts';
+import { runningFrom } from './processes.ts';
+import { binFolderOf, folderOf } from './cluster-folder.ts';
+
+const program = join(import.meta.dirname, 'start.ts');
+const api = testApi();
+afterAll(() => api.close());
+
+interface Run {
+  readonly pid: number;
+  readonly code: Promise<number | null>;
+  /** All that it has said so far. */
+  text(): string;
+  said(pattern: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Run {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      look();
+    });
+  }
+  const code = once(child, 'close').then(([exit]) => exit as number | null);
+  const said = async (pattern: RegExp): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    look = () => pattern.test(text) && resolve(undefined);
+    look();
+    const ended = code.then((exit) =>
+      Promise.reject(new Error(`ended with ${String(exit)} before ${String(pattern)}:\n${text}`)),
+    );
+    await Promise.race([promise, ended]);
+  };
+  return { pid: child.pid ?? 0, code, text: () => text, said, kill: (signal) => void child.kill(signal) };
+}
+
+/** Nothing of that run's control plane is left: no process, no file. */
+function expectNothingLeft({ pid }: Run): void {
+  const name = `reprise-${pid}-1`;
+  expect(runningFrom(binFolderOf(name))).toEqual([]);
+  expect(existsSync(folderOf(name))).toBe(false);
+}
+
+test('--once installs, shows the samples becoming ready, and takes everything down', async () => {
+  const run = start(['--once']);
+  expect([await run.code, run.text()]).toEqual([0, expect.stringMatching(/WebServer +docs +True/)]);
+  expect(run.text()).toMatch(/WebServer +hello +True/);
+  expect(run.text()).toContain('ServiceAccount reprise-system/reprise');
+  expectNothingLeft(run);
+}, 120_000);
+
+test('--once says which samples are not ready in time, and why, with exit code 1', async () => {
+  const run = start(['--once', '--timeout=0.001']);
+  expect(await run.code).toBe(1);
+  expect(run.text()).toMatch(/^not ready after 0\.001 s: WebServer\/docs: .*; WebServer\/hello: .*$/m);
+  expectNothingLeft(run);
+}, 120_000);
+
+test('Ctrl-C while samples are shown ends in order; the table explains how to look around', async () => {
+  const run = start([]);
+  await run.said(/Ctrl-C takes everything down/);
+  expect(run.text()).toMatch(/export KUBECONFIG=\S+/);
+  run.kill('SIGINT');
+  expect(await run.code).toBe(0);
+  expectNothingLeft(run);
+}, 120_000);
+
+test('Ctrl-C in the middle of an installation, twice, leaves nothing behind', async () => {
+  const run = start([]);
+  await run.said(/\[\d+\/\d+\] created/);
+  run.kill('SIGINT');
+  run.kill('SIGINT');
+  expect(await run.code).toBe(130);
+  expectNothingLeft(run);
+}, 120_000);
+
+test('on an existing cluster it installs in the context that is named, and removes all of it again', async () => {
+  const kubeconfig = process.env['REPRISE_TEST_KUBECONFIG'] ?? '';
+  const context = /current-context: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
+  const run = start(['--context', context, '--yes', '--once'], { KUBECONFIG: kubeconfig });
+  expect([await run.code, run.text()]).toEqual([0, expect.stringMatching(/WebServer +docs +True/)]);
+  for (const path of [
+    '/apis/apps/v1/namespaces/default/deployments/docs',
+    '/api/v1/namespaces/reprise-system',
+    '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/reprise',
+  ]) {
+    expect([path, (await api.request('GET', path)).status]).toEqual([path, 404]);
+  }
+}, 120_000);
+
+test('a context that is not there is told in one line', async () => {
+  const kubeconfig = process.env['REPRISE_TEST_KUBECONFIG'] ?? '';
+  const run = start(['--context', 'nowhere', '--yes', '--once'], { KUBECONFIG: kubeconfig });
+  expect(await run.code).toBe(1);
+  expect(run.text().trim().split('\n').at(-1)).toMatch(/has no context "nowhere" \(it has: .+\)/);
+}, 60_000);
