@@ -3,7 +3,10 @@ import { constants } from 'node:os';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The first signal asks for an orderly end; the second one ends at once. */
+/** npm passes on the Ctrl-C that the terminal has sent already: signals so close together are one. */
+const oneMs = 300;
+
+/** The first signal asks for an orderly end; a later one ends at once. */
 export class Interrupted extends Error {
   /** As shells expect it: 128 and the signal's number. */
   readonly exitCode: number;
@@ -15,11 +18,13 @@ export class Interrupted extends Error {
 }
 
 /** Aborts its signal with Interrupted as long as it is not disposed of. */
-export function onInterrupt(): { readonly signal: AbortSignal } & Disposable {
+export function onInterrupt(now: () => number = Date.now): { readonly signal: AbortSignal } & Disposable {
   const controller = new AbortController();
+  let first = Infinity;
   const handle = (name: (typeof signals)[number]): void => {
     const reason = new Interrupted(name);
-    if (controller.signal.aborted) process.exit(reason.exitCode);
+    if (now() - first > oneMs) process.exit(reason.exitCode);
+    first = Math.min(first, now());
     controller.abort(reason);
   };
   for (const name of signals) process.on(name, handle);

@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -57,7 +57,11 @@ export function whyNotWith(version: string, toolchain: string): string | undefin
 export async function build(programs: readonly Program[], folder: string, options: BuildOptions): Promise<void> {
   const { progress, signal, environment = process.env } = options;
   const packages = programs.map((program) => program.goPackage);
+  const workFolder = join(folder, '.go-work');
+  mkdirSync(workFolder);
   const env = goEnvironment(environment, { cores: availableParallelism(), memoryBytes: totalmem() });
+  // Gigabytes, which Go leaves behind when it is killed: here they go with the folder.
+  env['GOTMPDIR'] = workFolder;
   const count = await countPackages(packages, env, options);
   const args = ['build', '-v', ...goFlags, '-o', join(folder, '/'), ...packages];
   const child = spawn('go', args, { cwd: moduleFolder, env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -185,7 +189,8 @@ export function meterOf(known: { packages: number; programs: number; now: () => 
     },
     line(linked) {
       const packages = `${count(compiled)} of ${count(known.packages)} packages compiled`;
-      return `Building ${known.programs} programs: ${packages}, ${linked} of ${known.programs} linked, ${time()}`;
+      const what = known.programs === 1 ? '1 program' : `${known.programs} programs`;
+      return `Building ${what}: ${packages}, ${linked} of ${known.programs} linked, ${time()}`;
     },
   };
 }
