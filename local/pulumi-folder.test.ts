@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -14,10 +14,17 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a session's folder", () => {
-  test('is for this user only and holds the CLI where the Automation API looks for it', () => {
-    const { root, work } = preparePulumiFolder(join(folder, 'a'), '/opt/pulumi');
-    expect(readlinkSync(join(root, 'bin', 'pulumi'))).toBe('/opt/pulumi');
-    expect(statSync(work).mode & 0o077).toBe(0);
+  test('is for this user only', () => {
+    const { work, home } = preparePulumiFolder(join(folder, 'a'), '/opt/pulumi');
+    expect([work, home].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
+  });
+
+  test('holds the CLI where the Automation API looks for it, with a home of its own, whatever the names are', () => {
+    const cli = join(folder, "it's the cli");
+    writeFileSync(cli, '#!/bin/sh\necho "$PULUMI_HOME: $*"\n', { mode: 0o700 });
+    const { root, home } = preparePulumiFolder(join(folder, "o'clock"), cli);
+    const printed = execFileSync(join(root, 'bin', 'pulumi'), ['up', 'a b'], { encoding: 'utf8' });
+    expect(printed).toBe(`${home}: up a b\n`);
   });
 
   test('opened again takes the lock of a dead process away, and no other', () => {

@@ -1,5 +1,5 @@
 /** The folder of a Pulumi session: state, settings, and the CLI where the Automation API looks for it. Nothing in ~/.pulumi. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,12 +24,16 @@ export function preparePulumiFolder(path: string, cli: string): PulumiFolder {
     string,
   ];
   for (const folder of [home, work, state, join(root, 'bin')]) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const link = join(root, 'bin', 'pulumi');
-  rmSync(link, { force: true });
-  symlinkSync(resolve(cli), link);
+  writeFileSync(join(root, 'bin', 'pulumi'), wrapper(resolve(cli), home), { mode: 0o700 });
   removeDeadLocks(join(state, '.pulumi', 'locks'));
   return { home, work, root, backend: pathToFileURL(state).href };
 }
+
+/** The Automation API asks the CLI for its version without saying where its home is, and the CLI would write its log to ~/.pulumi. */
+const wrapper = (cli: string, home: string): string =>
+  `#!/bin/sh\nPULUMI_HOME=${quoted(home)} exec ${quoted(cli)} "$@"\n`;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Pulumi's locks name process and host. One that was killed leaves its own behind, for ever. */
 function removeDeadLocks(folder: string): void {

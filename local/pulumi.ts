@@ -7,6 +7,7 @@ import { delimiter, dirname, resolve } from 'node:path';
 import { LocalWorkspace, PulumiCommand } from '@pulumi/pulumi/automation/index.js';
 import type { EngineEvent, OutputMap, ProjectSettings, Stack } from '@pulumi/pulumi/automation/index.js';
 import { parse } from 'yaml';
+import { parseInstallOptions } from '../crds/install-options.ts';
 import { Interrupted } from './interrupt.ts';
 import { silent } from './progress.ts';
 import type { Progress } from './progress.ts';
@@ -93,8 +94,9 @@ export class PulumiSession implements AsyncDisposable {
     }
   }
 
-  /** Replaces all settings. */
+  /** Replaces all settings. Throws PulumiFailed when one is not right, in the words of the program, which would find it later. */
   async configure(settings: PulumiSettings): Promise<void> {
+    validate(settings);
     const { workspace } = this.#stack;
     const config = Object.fromEntries(
       Object.entries(settings).map(([key, value]) => [`${project}:${key}`, String(value)]),
@@ -223,6 +225,14 @@ interface Surroundings {
   readonly cli: string;
   readonly choice: ProviderChoice;
   readonly standIn: ProviderServer | undefined;
+}
+
+function validate({ kubeconfig: _kubeconfig, context: _context, ...options }: PulumiSettings): void {
+  try {
+    parseInstallOptions(options, (option) => `${project}:${option}`);
+  } catch (error) {
+    throw new PulumiFailed((error as Error).message, { cause: error });
+  }
 }
 
 /** The engine's problems say what happened; without any, what the CLI printed last. */
