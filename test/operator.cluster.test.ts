@@ -264,5 +264,7 @@ describe('deleting a WebServer', () => {
     );
     expect(deployment.metadata.uid).not.toBe(old.metadata.uid);
     await webs.ready('phoenix', 2);
+    const complaints = operator.log().filter(({ level, name }) => name === 'phoenix' && level !== 'info');
+    expect(complaints).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { shortHash, sorted } from './canonical.ts';
 import { differences, type Difference } from './diff.ts';
 import { mayRepair, pathsOf, tellDrift } from './drift.ts';
 import { Superseded } from './outcome.ts';
-import { belongsTo, controllerOf, hashOf } from './ownership.ts';
+import { belongsTo, controllerOf, hashOf, isOfPredecessor } from './ownership.ts';
 import { refOf, type Pass } from './parts.ts';
 import type { Desired } from './render.ts';
 
@@ -24,7 +24,13 @@ export class ForeignError extends Error {
   }
 }
 
-/** Brings one child about. Throws ForeignError, Superseded or what the client throws. */
+/** The child of a resource of the same name that is gone. The garbage collector takes it; until then the name is not free. */
+export class PredecessorError extends Error {
+  override readonly name = 'PredecessorError';
+  readonly reason = 'Predecessor';
+}
+
+/** Brings one child about. Throws ForeignError, PredecessorError, Superseded or what the client throws. */
 export async function ensureChild(child: Desired, pass: Pass): Promise<void> {
   const live = pass.children.of(child.type).get(pass.resource.metadata.namespace, child.object.metadata.name);
   if (live === undefined) await create(child, pass);
@@ -66,6 +72,7 @@ async function currentOf(child: Desired, pass: Pass): Promise<KubeObject> {
 
 /** Makes a live object be as desired, with no request when it is. */
 async function correct(child: Desired, live: KubeObject, pass: Pass): Promise<void> {
+  if (isOfPredecessor(live, pass.kind, pass.resource)) throw new PredecessorError(`${child.id} is not collected yet`);
   if (!belongsTo(live, pass.resource, child.hash)) throw new ForeignError(child, live);
   // It will be created anew: the event of its end brings us back.
   if (live.metadata.deletionTimestamp !== undefined) return;

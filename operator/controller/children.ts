@@ -11,7 +11,7 @@ import {
   isNotServed,
 } from '../kube/errors.ts';
 import { delayMs, type Pace } from '../queue/backoff.ts';
-import { ensureChild, ForeignError } from './child.ts';
+import { ensureChild, ForeignError, PredecessorError } from './child.ts';
 import type { Block, Problem } from './memory.ts';
 import { bounded, isUnreachable } from './outcome.ts';
 import { refOf, type Pass } from './parts.ts';
@@ -20,6 +20,9 @@ import { renderInputsOf } from './renderer.ts';
 
 /** What takes a person is looked at again now and then: others may have put it right. */
 const blockedPace: Pace = { baseMs: 30_000, maxMs: 5 * 60_000 };
+
+/** The garbage collector is about to free the name. Looking costs nothing while the cache holds the object. */
+const predecessorMs = 500;
 
 /** Throws only when the server cannot be reached or the run is cut off; all else is noted in `pass.work`. */
 export async function ensureChildren(desired: readonly Desired[], pass: Pass): Promise<void> {
@@ -40,7 +43,8 @@ async function ensureOne(child: Desired, pass: Pass): Promise<void> {
     await ensureChild(child, pass);
     pass.notes.setBlock(child.key, undefined);
   } catch (error) {
-    noteFailure(child, error, { pass, tries: isSame ? block.tries + 1 : 1 });
+    if (error instanceof PredecessorError) retryIn(predecessorMs, pass);
+    else noteFailure(child, error, { pass, tries: isSame ? block.tries + 1 : 1 });
   }
 }
 
@@ -61,6 +65,10 @@ function noteFailure(child: Desired, error: unknown, at: { readonly pass: Pass; 
   };
   pass.notes.setBlock(child.key, block);
   note(block, pass);
+}
+
+function retryIn(delay: number, { work, clock }: Pass): void {
+  work.retryAt = Math.min(clock.now() + delay, work.retryAt ?? Infinity);
 }
 
 function note(block: Block, { work }: Pass): void {

@@ -31,3 +31,14 @@ export function belongsTo(live: KubeObject, resource: Resource, desiredHash: str
   const isReferred = live.metadata.ownerReferences?.some((owner) => owner.uid === resource.metadata.uid) === true;
   return isReferred || hashOf(live) === desiredHash;
 }
+
+/** Whether a live object's controller is a resource of the same kind and name that came before: same name, another UID. */
+export function isOfPredecessor(live: KubeObject, type: ResourceType, resource: Resource): boolean {
+  const controller = controllerOf(live);
+  return (
+    controller?.kind === type.kind &&
+    controller.name === resource.metadata.name &&
+    controller.uid !== resource.metadata.uid &&
+    controller.apiVersion.split('/')[0] === type.group
+  );
+}

@@ -508,14 +508,30 @@ describe('the name is taken', () => {
     expect(world.read(Toy)?.['status']).toMatchObject({ readyReplicas: 0, deployments: 0 });
   });
 
-  test('a child of an earlier resource of the same name is not ours', async () => {
+  test('children of an earlier resource of the same name are waited for, untouched and without complaint', async () => {
+    world.toy();
+    await world.run();
+    const earlier = [world.read(Deployment), world.read(Service)];
+    world.cluster.drop(Toy, 'shop', 'web');
+    world.toy();
+    expect(await world.requestsOf()).toEqual(['patchStatus Toy web']);
+    expect([world.read(Deployment), world.read(Service)]).toEqual(earlier);
+    expect(world.conditions['Degraded']).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    expect(world.events).toEqual([]);
+  });
+
+  test('children of an earlier resource are followed by our own within half a second of their end', async () => {
     world.toy();
     await world.run();
     world.cluster.drop(Toy, 'shop', 'web');
     world.toy();
     await world.run();
-    expect(world.conditions['Degraded']).toMatchObject({ status: 'True', reason: 'Conflict' });
-    expect(world.conditions['Degraded']?.message).toContain('the controller Toy web');
+    world.cluster.drop(Deployment, 'shop', 'web');
+    world.cluster.drop(Service, 'shop', 'web');
+    world.clock.advance(500);
+    const requests = await world.requestsOf();
+    expect(requests).toContain('create Deployment web');
+    expect(requests).toContain('create Service web');
   });
 
   test('our own child that lost its label is found and gets it back', async () => {
