@@ -142,7 +142,7 @@ export class FakeApiServer implements AsyncDisposable {
 
   /** Somebody else creates an object. */
   create(type: ResourceType, object: KubeObject): KubeObject {
-    const made = this.state.create(type, object, 'somebody');
+    const made = this.state.create(type, object, { manager: 'somebody', operation: 'Update' });
     if ('refused' in made) throw new Error(String(made.message));
     return made;
   }

@@ -4,7 +4,7 @@ import { resourceNameOf } from '../../charts/resource.ts';
 import { applyTo, jsonPatchTo, mergePatchTo } from './patch.ts';
 import type { ApiRequest } from './request.ts';
 import { selects } from './selector.ts';
-import type { FakeState, Preconditions } from './state.ts';
+import { isBuiltIn, type FakeState, type Manager, type Preconditions } from './state.ts';
 import { expired, isRefusal, refusal, statusOf, type Refusal } from './status.ts';
 
 export interface Reply {
@@ -27,8 +27,6 @@ const conflict = (type: ResourceType, name: string, why: string): Refusal =>
   });
 
 /** Items of built-in types come without apiVersion and kind; those of custom resources have them. */
-const isBuiltIn = ({ group }: ResourceType): boolean => !group.includes('.') || group.endsWith('.k8s.io');
-
 const itemOf = (type: ResourceType, object: KubeObject): unknown => {
   if (!isBuiltIn(type)) return object;
   const { apiVersion: _, kind: __, ...rest } = object;
@@ -81,27 +79,39 @@ const remove = (state: FakeState, { type, body }: ApiRequest, live: KubeObject):
   return { code: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
 };
 
-const patchStatus = (state: FakeState, { type, body }: ApiRequest, live: KubeObject): Reply => {
+const managerOf = ({ verb, query }: ApiRequest): Manager => ({
+  manager: query.get('fieldManager') ?? 'unknown',
+  operation: verb === 'apply' ? 'Apply' : 'Update',
+  ...(verb === 'status' && { subresource: 'status' }),
+});
+
+/** Of the metadata only the version counts here: the real server ignores a uid. */
+const patchStatus = (state: FakeState, request: ApiRequest, live: KubeObject): Reply => {
+  const { type, body } = request;
   const patch = JSON.parse(body) as { readonly metadata?: Preconditions; readonly status?: unknown };
-  const failed = failedPrecondition(live, patch.metadata);
+  const { resourceVersion } = patch.metadata ?? {};
+  const failed = failedPrecondition(live, resourceVersion === undefined ? {} : { resourceVersion });
   if (failed !== undefined) return refusalReply(conflict(type, live.metadata.name, failed));
-  return replyOf(state.update(type, live, (object) => mergePatchTo(object, { status: patch.status })));
+  const change = { status: patch.status };
+  return replyOf(state.update(type, live, (object) => mergePatchTo(object, change), managerOf(request)));
 };
 
-const patch = (state: FakeState, { type, body }: ApiRequest, live: KubeObject): Reply => {
+const patch = (state: FakeState, request: ApiRequest, live: KubeObject): Reply => {
+  const { type, body } = request;
   try {
-    return replyOf(state.update(type, live, (object) => jsonPatchTo(object, JSON.parse(body) as never)));
+    return replyOf(
+      state.update(type, live, (object) => jsonPatchTo(object, JSON.parse(body) as never), managerOf(request)),
+    );
   } catch (error) {
     return refusalReply(refusal(422, 'Invalid', (error as Error).message));
   }
 };
 
-const apply = (state: FakeState, { type, body, query }: ApiRequest, live: KubeObject | undefined): Reply => {
-  const given = JSON.parse(body) as KubeObject;
-  const manager = query.get('fieldManager') ?? 'unknown';
-  if (live !== undefined) return replyOf(state.update(type, live, (object) => applyTo(object, given, manager)));
-  const made = state.create(type, given, manager);
-  return replyOf(isRefusal(made) ? made : state.update(type, made, (object) => applyTo(object, given, manager)), 201);
+const apply = (state: FakeState, request: ApiRequest, live: KubeObject | undefined): Reply => {
+  const given = JSON.parse(request.body) as KubeObject;
+  const manager = managerOf(request);
+  if (live === undefined) return replyOf(state.create(request.type, given, manager), 201);
+  return replyOf(state.update(request.type, live, (object) => applyTo(object, given), manager));
 };
 
 /** `asOf` is the present, or the past for a server that is behind. */
@@ -111,7 +121,7 @@ export const handle = (state: FakeState, request: ApiRequest, asOf: number): Rep
   if (verb === 'create') {
     const given = JSON.parse(request.body) as KubeObject;
     const inNamespace = { ...given, metadata: { ...given.metadata, ...(namespace !== undefined && { namespace }) } };
-    return replyOf(state.create(type, inNamespace, request.query.get('fieldManager') ?? 'unknown'), 201);
+    return replyOf(state.create(type, inNamespace, managerOf(request)), 201);
   }
   const live = state.get(type, namespace, name ?? '');
   if (verb === 'apply') return apply(state, request, live);

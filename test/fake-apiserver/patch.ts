@@ -20,13 +20,9 @@ export const mergePatchTo = (target: Json, patch: Json): void => {
 };
 
 /** Server-side apply with force, simplified: maps merge, lists are replaced, and nothing is removed that is no longer sent. */
-export const applyTo = (target: MutableObject, given: KubeObject, manager: string): void => {
+export const applyTo = (target: MutableObject, given: KubeObject): void => {
   const { managedFields: _, ...metadata } = given.metadata;
-  mergePatchTo(target, { ...given, metadata: { ...metadata } });
-  const entries = target.metadata.managedFields ?? [];
-  if (!entries.some((entry) => entry.manager === manager && entry.operation === 'Apply')) {
-    target.metadata.managedFields = [{ manager, operation: 'Apply' }, ...entries];
-  }
+  mergePatchTo(target, { ...given, metadata });
 };
 
 interface Operation {

@@ -2,7 +2,6 @@
  * What an API server knows: objects, their history, and how far back it remembers. No HTTP here. Small and slow on purpose:
  * every earlier state is computed from the log, so that lists and watches from any version are right by construction.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, ResourceType } from '../../charts/resource.ts';
 import { apiVersionOf, resourceNameOf } from '../../charts/resource.ts';
 import { refusal, type Refusal } from './status.ts';
@@ -21,7 +20,7 @@ export interface MutableObject {
     deletionTimestamp?: string;
     labels?: Record<string, string>;
     finalizers?: string[];
-    managedFields?: { manager: string; operation: string; subresource?: string }[];
+    managedFields?: Manager[];
     [field: string]: unknown;
   };
   [field: string]: unknown;
@@ -41,6 +40,28 @@ export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
+
+/** Who writes, as managedFields has it. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly subresource?: string;
+}
+
+/** Fields of built-in types are known to the server: some have no generation, and list items name no type. */
+export const isBuiltIn = ({ group }: ResourceType): boolean => !group.includes('.') || group.endsWith('.k8s.io');
+
+/** By way of JSON: objects from elsewhere may have other prototypes within jest. */
+const copyOf = (object: KubeObject): MutableObject => JSON.parse(JSON.stringify(object)) as MutableObject;
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Notes the manager, once; Apply comes before Update, the main resource before its subresources. */
+const manages = (object: MutableObject, by: Manager): void => {
+  const entries = object.metadata.managedFields ?? [];
+  if (entries.some((entry) => isSame(entry, by))) return;
+  const rank = (entry: Manager): string => `${entry.operation} ${entry.subresource ?? ''}`;
+  object.metadata.managedFields = [...entries, by].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+};
 
 export const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
@@ -98,7 +119,7 @@ export class FakeState {
     return this.#log.filter((commit) => commit.resource === resourceNameOf(type) && commit.version > version);
   }
 
-  create(type: ResourceType, given: KubeObject, manager: string): KubeObject | Refusal {
+  create(type: ResourceType, given: KubeObject, by: Manager): KubeObject | Refusal {
     const { name, namespace } = given.metadata;
     if (this.get(type, namespace, name) !== undefined) {
       return refusal(409, 'AlreadyExists', `${resourceNameOf(type)} "${name}" already exists`, {
@@ -106,26 +127,35 @@ export class FakeState {
         kind: type.plural,
       });
     }
-    const object = structuredClone(given) as MutableObject;
+    const object = copyOf(given);
     object.apiVersion = apiVersionOf(type);
     object.kind = type.kind;
     this.#uids += 1;
     object.metadata.uid = `uid-${this.#uids}`;
     object.metadata.creationTimestamp = '2026-01-01T00:00:00Z';
-    if (object.spec !== undefined) object.metadata.generation = 1;
-    object.metadata.managedFields = [{ manager, operation: 'Update' }];
+    if (!isBuiltIn(type) || object.spec !== undefined) object.metadata.generation = 1;
+    object.metadata.managedFields = [];
+    manages(object, by);
     return this.#commit(type, undefined, object);
   }
 
-  /** Puts what `change` makes of the object in its place. Nothing is written, and the version stays, when nothing differs. */
-  update(type: ResourceType, before: KubeObject, change: (object: MutableObject) => void): KubeObject {
-    const object = structuredClone(before) as MutableObject;
+  /**
+   * Puts what `change` makes of the object in its place. Nothing is written, and the version stays, when nothing differs.
+   * Gives the answer to the request: of an object that ends by it, what it became last, at the version that it had.
+   */
+  update(type: ResourceType, before: KubeObject, change: (object: MutableObject) => void, by?: Manager): KubeObject {
+    const object = copyOf(before);
     change(object);
-    if (isDeepStrictEqual(object, before)) return before;
-    if (!isDeepStrictEqual(object.spec, before.spec))
+    if (isSame(object, before)) return before;
+    if (by !== undefined) manages(object, by);
+    const isMarked = object.metadata.deletionTimestamp !== before.metadata.deletionTimestamp;
+    if (!isSame(object.spec, before.spec) || isMarked)
       object.metadata.generation = (before.metadata.generation ?? 0) + 1;
     const ends = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
-    return ends ? this.#end(type, before) : this.#commit(type, before, object);
+    if (!ends) return this.#commit(type, before, object);
+    this.#end(type, before);
+    delete object.metadata.managedFields;
+    return object;
   }
 
   /** With finalizers the object stays, marked; without, it is gone. */

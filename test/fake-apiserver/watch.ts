@@ -22,7 +22,6 @@ const bookmarkOf = (type: ResourceType, version: number, annotations?: Readonly<
     kind: type.kind,
     metadata: {
       resourceVersion: String(version),
-      creationTimestamp: null,
       ...(annotations !== undefined && { annotations }),
     },
   },
