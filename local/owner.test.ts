@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -44,6 +44,24 @@ describe('owner', () => {
     } finally {
       parent.kill('SIGKILL');
     }
+  });
+});
+
+describe('owner on a system without /proc', () => {
+  const { platform } = process;
+  const pretend = (name: string): unknown => Object.defineProperty(process, 'platform', { value: name });
+  beforeEach(() => void pretend('darwin'));
+  afterEach(() => void pretend(platform));
+
+  test('is told by ps: alive while it runs, gone when it ended, not another of the same pid', async () => {
+    const child = spawn('sleep', ['60']);
+    const owner = { ...thisProcess(), pid: child.pid!, started: startOf(child.pid!)! };
+    expect(owner.started).toMatch(/\d{2}:\d{2}:\d{2} \d{4}$/);
+    expect(isAlive(owner)).toBe(true);
+    expect(isAlive({ ...owner, started: 'Sat Nov 21 10:43:39 1998' })).toBe(false);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    expect(isAlive(owner)).toBe(false);
   });
 });
 

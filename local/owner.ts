@@ -43,8 +43,9 @@ function startOnLinux(pid: number): string | undefined {
 
 function startByPs(pid: number): string | undefined {
   try {
-    const line = execFileSync('ps', ['-o', 'lstart=,stat=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-    return line === '' || line.endsWith('Z') ? undefined : line.replace(/\s+\S+$/, '');
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' });
+    const [state = '', ...start] = line.trim().split(/\s+/);
+    return state === '' || state.startsWith('Z') ? undefined : start.join(' ');
   } catch (error) {
     // ps leaves with 1 when there is no such process.
     if ((error as { status?: unknown }).status === 1) return undefined;
