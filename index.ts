@@ -61,7 +61,7 @@ export const samples = sampleNames;
 export const next = `kubectl get ${servedKinds.map(resourceNameOf).join(',')} --all-namespaces`;
 export const uninstall = 'pulumi destroy --run-program';
 
-/** Settings of this project by their short names; lists that were set with --path are lists again. */
+/** The settings of this project, by their short names. All of them, so that a misspelt one is noticed. */
 function settingsOf(project: string): Readonly<Record<string, string>> {
   const own = Object.entries(pulumi.runtime.allConfig()).filter(([key]) => key.startsWith(`${project}:`));
   return Object.fromEntries(own.map(([key, value]) => [key.slice(project.length + 1), value]));

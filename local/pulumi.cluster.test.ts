@@ -3,7 +3,7 @@
  * server. It installs what exists once per cluster, so it has a cluster of its own. The tests build on each other, in order.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -113,6 +113,19 @@ test('a setting out of range is told with the name of its key', async () => {
   const wrong = session.configure({ kubeconfig: cluster.kubeconfig, replicas: 11 });
   await expect(wrong).rejects.toThrow(PulumiFailed);
   await expect(wrong).rejects.toThrow(/reprise:replicas: expected .*; got 11/);
+});
+
+test('a cluster that does not answer is told in one line, before the engine runs', async () => {
+  const kubeconfig = join(folder, 'nobody');
+  const address = /server: .*/;
+  writeFileSync(kubeconfig, readFileSync(cluster.kubeconfig, 'utf8').replace(address, 'server: https://127.0.0.1:1'));
+  await session.configure({ kubeconfig });
+  await expect(session.up()).rejects.toThrow(
+    /^the cluster cannot be used: no answer from https:\/\/127\.0\.0\.1:1 \(context .*\): connection refused$/,
+  );
+  await session.configure({ kubeconfig, context: 'nope' });
+  await expect(session.up()).rejects.toThrow(/^the cluster cannot be used: kubeconfig .* has no context "nope"/);
+  await session.configure({ kubeconfig: cluster.kubeconfig });
 });
 
 test('a definition of another owner is left as it is, and nothing else is installed', async () => {
@@ -268,8 +281,7 @@ test('the plain CLI runs the same program; its destroy needs --run-program, warn
   };
   cleanup.defer(() => rmSync(join(root, `Pulumi.${stack}.yaml`), { force: true }));
   await pulumi('stack', 'init', stack);
-  await pulumi('config', 'set', 'kubeconfig', cluster.kubeconfig);
-  await pulumi('config', 'set', 'samples', 'false');
+  await pulumi('config', 'set-all', '--plaintext', `kubeconfig=${cluster.kubeconfig}`, '--plaintext', 'samples=false');
 
   const up = await pulumi('up', '--yes', '--skip-preview');
   expect(up).toMatch(/\+ \d+ created/);

@@ -7,10 +7,13 @@ import { delimiter, dirname, resolve } from 'node:path';
 import { LocalWorkspace, PulumiCommand } from '@pulumi/pulumi/automation/index.js';
 import type { EngineEvent, OutputMap, ProjectSettings, Stack } from '@pulumi/pulumi/automation/index.js';
 import { parse } from 'yaml';
+import { connectionTo } from '../cli/cluster.ts';
 import { parseInstallOptions } from '../crds/install-options.ts';
+import { systemClock } from '../operator/clock.ts';
 import { Interrupted } from './interrupt.ts';
 import { silent } from './progress.ts';
 import type { Progress } from './progress.ts';
+import { Api } from './provider/api.ts';
 import { serveProvider } from './provider/server.ts';
 import type { ProviderServer } from './provider/server.ts';
 import { EventTeller } from './pulumi-events.ts';
@@ -52,6 +55,7 @@ export class PulumiFailed extends Error {
 /** The project of Pulumi.yaml. */
 const project = 'reprise';
 const stackName = 'local';
+const answerMs = 10_000;
 let runs = 0;
 
 /** index.ts runs when it is imported, so each run needs a fresh import. */
@@ -65,6 +69,7 @@ export class PulumiSession implements AsyncDisposable {
   readonly #progress: Progress;
   readonly #signal: AbortSignal | undefined;
   readonly #standIn: ProviderServer | undefined;
+  #settings: PulumiSettings = {};
 
   private constructor(stack: Stack, options: PulumiOptions, standIn: ProviderServer | undefined) {
     this.#stack = stack;
@@ -97,6 +102,7 @@ export class PulumiSession implements AsyncDisposable {
   /** Replaces all settings. Throws PulumiFailed when one is not right, in the words of the program, which would find it later. */
   async configure(settings: PulumiSettings): Promise<void> {
     validate(settings);
+    this.#settings = settings;
     const { workspace } = this.#stack;
     const config = Object.fromEntries(
       Object.entries(settings).map(([key, value]) => [`${project}:${key}`, String(value)]),
@@ -154,6 +160,7 @@ export class PulumiSession implements AsyncDisposable {
     total = 0,
   ): Promise<{ readonly result: Result; readonly teller: EventTeller }> {
     this.#signal?.throwIfAborted();
+    await checkCluster(this.#settings);
     const teller = new EventTeller(progress, total);
     const interruption = this.#interruption();
     try {
@@ -232,6 +239,19 @@ function validate({ kubeconfig: _kubeconfig, context: _context, ...options }: Pu
     parseInstallOptions(options, (option) => `${project}:${option}`);
   } catch (error) {
     throw new PulumiFailed((error as Error).message, { cause: error });
+  }
+}
+
+/** Asked before each operation: the engine would repeat the same mishap for every resource. */
+async function checkCluster({ kubeconfig, context }: PulumiSettings): Promise<void> {
+  const choice = { kubeconfig: String(kubeconfig ?? ''), context: String(context ?? '') };
+  try {
+    using api = new Api({ connection: await connectionTo(choice), clock: systemClock, namespace: 'default' });
+    await api.typeOf({ apiVersion: 'v1', kind: 'Namespace' }, AbortSignal.timeout(answerMs));
+  } catch (error) {
+    const isSilent = (error as Error).name === 'TimeoutError';
+    const why = isSilent ? `the API server did not answer within ${answerMs / 1000} s` : (error as Error).message;
+    throw new PulumiFailed(`the cluster cannot be used: ${why}`, { cause: error });
   }
 }
 

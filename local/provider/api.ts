@@ -25,7 +25,7 @@ export interface ApiProps {
 }
 
 /** Throws ApiError for any answer but 2xx and ConnectionError for none; `undefined` stands for an object that is not there. */
-export class Api {
+export class Api implements Disposable {
   readonly #requester: Requester;
   readonly #namespace: string;
   readonly #types = new Map<string, ResourceType>();
@@ -74,7 +74,7 @@ export class Api {
     await this.#orNothing({ method: 'DELETE', path: this.#path(type, object), body: JSON.stringify(body) }, signal);
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#requester.close();
   }
 

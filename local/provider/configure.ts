@@ -31,5 +31,5 @@ export async function openObjects(args: JsonObject, clock: Clock): Promise<Confi
   const api = new Api({ connection, clock, namespace: namespace === '' ? 'default' : namespace });
   // Pulumi's SDK sends booleans of a provider as JSON text.
   const force = args.enablePatchForce === true || args.enablePatchForce === 'true';
-  return { objects: new Objects({ api, clock, force }), close: () => api.close() };
+  return { objects: new Objects({ api, clock, force }), close: () => api[Symbol.dispose]() };
 }
