@@ -219,7 +219,7 @@ describe('refusals are typed', () => {
   test('a name that is taken, and a precondition that does not hold, are both 409 but not the same', async () => {
     server.create(Widget, widget('a'));
     const exists = await failureOf(client.create(Widget, widget('a'), never));
-    const patch = { metadata: { uid: 'other' }, status: {} };
+    const patch = { metadata: { resourceVersion: '1' }, status: {} };
     const conflict = await failureOf(client.patchStatus(Widget, { namespace: 'shop', name: 'a' }, patch, never));
     expect([isAlreadyExists(exists), isConflict(exists)]).toEqual([true, false]);
     expect([isAlreadyExists(conflict), isConflict(conflict)]).toEqual([false, true]);

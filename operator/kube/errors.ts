@@ -6,6 +6,8 @@
  * - ProtocolError: an answer that cannot be right (not JSON, cut short, far too big).
  */
 
+import { inspect } from 'node:util';
+
 /** One cause in the details of a Status. */
 export interface StatusCause {
   readonly reason?: string;
@@ -133,7 +135,8 @@ export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   isForbidden(error) && (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating');
 
 /** One line for a log or a condition, whatever was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : JSON.stringify(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : inspect(error, { breakLength: Infinity });
 
 export const retryAfterMsOf = (error: unknown): number | undefined =>
   error instanceof ApiError ? error.retryAfterMs : undefined;

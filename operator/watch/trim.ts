@@ -22,13 +22,16 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const shared = new Map<string, readonly OwnFieldsEntry[]>();
 
 const ownEntries = (entries: readonly ManagedFieldsEntry[], manager: string): readonly OwnFieldsEntry[] | undefined => {
-  const own = entries.flatMap((entry, index) =>
-    entry.manager === manager && (entry.subresource ?? '') === ''
-      ? [{ manager, operation: entry.operation ?? '', index }]
-      : [],
-  );
+  let key = '';
+  const own: OwnFieldsEntry[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (entry.manager !== manager || (entry.subresource ?? '') !== '') continue;
+    const operation = entry.operation ?? '';
+    own.push({ manager, operation, index });
+    key += `${operation} ${index} `;
+  }
   if (own.length === 0) return undefined;
-  const key = JSON.stringify(own);
+  key += manager;
   const kept = shared.get(key) ?? own;
   shared.set(key, kept);
   return kept;
