@@ -8,6 +8,8 @@ const common = {
 };
 
 export default {
+  // A machine may be busy; tests that wait have limits of their own.
+  testTimeout: 60_000,
   coverageProvider: 'v8',
   collectCoverageFrom: [
     '{charts,crds,operator,local}/**/*.ts',
