@@ -20,7 +20,12 @@ export default {
   ],
   coverageReporters: ['text-summary', 'json-summary'],
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/*.test.ts'], testPathIgnorePatterns: ['/node_modules/', '\\.cluster\\.test\\.ts$'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.cluster\\.test\\.ts$'],
+    },
     {
       ...common,
       displayName: 'cluster',
