@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import { namesIn } from './owned-folder.ts';
 import { cacheRoot } from './paths.ts';
 import { elapsed, silent } from './progress.ts';
 import type { Progress } from './progress.ts';
+import { version } from './provider/protocol.ts';
 import { searchPath } from './programs/lookup.ts';
 
 /** Either the folder of the real provider, or the reason why there is none. */
@@ -49,7 +49,7 @@ const ownHomeOf = (environment: NodeJS.ProcessEnv): string => join(cacheRoot(env
 /** The newest one of the major version that the SDK speaks to; halves of an interrupted download do not count. */
 function installed(home: string): string | undefined {
   const plugins = join(home, 'plugins');
-  const major = sdkVersion().split('.', 1)[0] ?? '';
+  const major = version.split('.', 1)[0] ?? '';
   return namesIn(plugins)
     .filter(
       (name) => name.startsWith(`resource-kubernetes-v${major}.`) && !existsSync(join(plugins, `${name}.partial`)),
@@ -93,7 +93,7 @@ async function install({ cli, signal, progress = silent }: FindProviderOptions, 
   const timer = setInterval(tell, 1_000);
   tell();
   try {
-    await promisify(execFile)(cli, ['plugin', 'install', 'resource', 'kubernetes', sdkVersion(), '--non-interactive'], {
+    await promisify(execFile)(cli, ['plugin', 'install', 'resource', 'kubernetes', version, '--non-interactive'], {
       env: { ...process.env, PULUMI_HOME: home, PULUMI_SKIP_UPDATE_CHECK: 'true' },
       timeout: downloadMs,
       ...(signal && { signal }),
@@ -101,10 +101,4 @@ async function install({ cli, signal, progress = silent }: FindProviderOptions, 
   } finally {
     clearInterval(timer);
   }
-}
-
-/** The version of @pulumi/kubernetes, whose provider has the same one. */
-function sdkVersion(): string {
-  const load = createRequire(import.meta.url);
-  return (load('@pulumi/kubernetes/package.json') as { version: string }).version;
 }

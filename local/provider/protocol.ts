@@ -29,6 +29,9 @@ const { Any } = load('google-protobuf/google/protobuf/any_pb.js') as typeof AnyM
 const { Struct } = load('google-protobuf/google/protobuf/struct_pb.js') as typeof StructMessages;
 export const { Empty } = load('google-protobuf/google/protobuf/empty_pb.js') as typeof EmptyMessages;
 
+/** Of the SDK, and so of the real provider that belongs to it. */
+export const { version } = createRequire(import.meta.url)('@pulumi/kubernetes/package.json') as { version: string };
+
 /** What the engine sends in place of a value that is not known during a preview. */
 export const unknownValue = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 

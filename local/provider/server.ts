@@ -18,6 +18,7 @@ import {
   ResourceProviderService,
   serviceError,
   toStruct,
+  version,
 } from './protocol.ts';
 
 export interface ProviderServer extends AsyncDisposable {
@@ -76,7 +77,7 @@ function implementation(handlers: Handlers): Grpc.UntypedServiceImplementation {
       handlers.attach(request.getAddress());
       return new Empty();
     }),
-    getPluginInfo: unary(() => new plugin.PluginInfo().setVersion('4.34.2')),
+    getPluginInfo: unary(() => new plugin.PluginInfo().setVersion(version)),
     getSchema: unary(() => new provider.GetSchemaResponse().setSchema('{}')),
     cancel: unary(() => {
       handlers.cancel();
