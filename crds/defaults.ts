@@ -2,35 +2,29 @@
 import { type JsonSchema, fieldOf, isList, isObject } from './json-schema.ts';
 
 /**
- * The value as stored, in the order of the API server: first, null fields that are neither nullable nor defaulted are dropped; then
- * every absent or null field with a default gets it, also inside defaults. The value itself is left alone.
+ * The value as stored: null fields that are not nullable are dropped, then every absent field with a default gets it, also inside
+ * defaults. The value itself is left alone.
  */
 export const fillDefaults = (schema: JsonSchema, value: unknown): unknown =>
   filled(schema, withoutNulls(schema, value));
 
-const isPlainNull = (schema: JsonSchema | undefined, value: unknown): boolean =>
-  value === null && schema !== undefined && schema.nullable !== true;
-
 function withoutNulls(schema: JsonSchema | undefined, value: unknown): unknown {
   if (isList(value)) return value.map((item) => withoutNulls(schema?.items, item));
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([name, field]) => {
-    const of = schema && fieldOf(schema, name);
-    return !(isPlainNull(of, field) && of?.default === undefined);
-  });
-  return Object.fromEntries(kept.map(([name, field]) => [name, withoutNulls(schema && fieldOf(schema, name), field)]));
+  const fields = Object.entries(value).map(([name, field]) => ({ name, field, of: schema && fieldOf(schema, name) }));
+  const kept = fields.filter(({ field, of }) => field !== null || of === undefined || of.nullable === true);
+  return Object.fromEntries(kept.map(({ name, field, of }) => [name, withoutNulls(of, field)]));
 }
 
 function filled(schema: JsonSchema | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
   if (isList(value)) return value.map((item) => filled(schema.items, item));
   if (!isObject(value)) return value;
-  const missing = Object.entries(schema.properties ?? {}).filter(
-    ([name, property]) =>
-      property.default !== undefined && (!Object.hasOwn(value, name) || isPlainNull(property, value[name])),
-  );
-  const whole = { ...value, ...Object.fromEntries(missing.map(([name, property]) => [name, property.default])) };
-  return Object.fromEntries(Object.entries(whole).map(([name, field]) => [name, filled(fieldOf(schema, name), field)]));
+  const missing = Object.entries(schema.properties ?? {})
+    .filter(([name, property]) => property.default !== undefined && !Object.hasOwn(value, name))
+    .map(([name, property]) => [name, property.default] as const);
+  const fields = [...Object.entries(value), ...missing];
+  return Object.fromEntries(fields.map(([name, field]) => [name, filled(fieldOf(schema, name), field)]));
 }
 
 /** Paths of the fields that the schema does not name, sorted: strict requests are refused for them, others lose them silently. */

@@ -9,7 +9,7 @@ import { formatted, oddlyFormatted, patterns, schemas, tamedOf, valuesOf } from 
 import type { KubeObject } from '../charts/resource.ts';
 import type { Format } from './formats.ts';
 import type { JsonSchema, Property, Schema, StringProps } from './schema.ts';
-import { object, optional, string } from './schema.ts';
+import { array, map, object, optional, string, withRules } from './schema.ts';
 import { validate, withDefaults } from './validate.ts';
 
 const group = 'language.example.com';
@@ -176,6 +176,21 @@ describe('the schema language', () => {
       { seed, numRuns: 3 * runs },
     );
   }, 60_000);
+});
+
+describe('rules over values of default bounds', () => {
+  const list = array(string());
+  const rule = (text: string) => ({ rule: text, message: 'must fit' });
+
+  test.each<[what: string, schema: Schema]>([
+    ['a pattern on each text of a list', withRules(list, rule("self.all(x, x.matches('^[a-z]+$'))"))],
+    ['each text of a list against each other', withRules(list, rule('self.all(x, self.exists_one(y, x == y))'))],
+    ['a rule on each text of lists in a map', map(array(withRules(string(), rule("!self.contains('..')"))))],
+    ['keys and values of a map', withRules(map(string()), rule('self.all(key, key.size() < 64 && self[key] != key)'))],
+    ['one list against another', object({ a: list, b: list }, { rules: [rule('self.a.all(x, x in self.b)')] })],
+  ])('cost less than the API server allows: %s', async (_what, schema) => {
+    expect(await verdictOn(object({ field: schema }).json)).toBe('taken');
+  });
 });
 
 describe('what the language refuses', () => {

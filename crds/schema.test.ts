@@ -220,6 +220,22 @@ describe('the JSON of a schema', () => {
     });
   });
 
+  test('says how wide an integer is: 32 bits where both bounds are', () => {
+    const widest = { minimum: -(2 ** 31) + 1, maximum: 2 ** 31 - 1 };
+    expect(integer(widest).json.format).toBe('int32');
+    expect(integer({ ...widest, maximum: 2 ** 31 }).json.format).toBe('int64');
+    expect(integer({ minimum: 0 }).json.format).toBe('int64');
+  });
+
+  test('a string with a format refuses lists, which the API server would let pass', () => {
+    expect(string({ format: 'date' }).json).toEqual({
+      type: 'string',
+      format: 'date',
+      maxLength: 1024,
+      'x-kubernetes-validations': [{ rule: 'type(self) != list', message: 'must be a string' }],
+    });
+  });
+
   test('is bounded wherever no bound was given', () => {
     expect(string().json).toEqual({ type: 'string', maxLength: 1024 });
     expect(array(boolean()).json).toMatchObject({ maxItems: 64 });

@@ -42,6 +42,12 @@ describe('what a schema may say', () => {
     expect(flawsOf(array(entry, { listType: 'map', keys: ['name'] }).json, '')).toEqual([]);
   });
 
+  test('bounds may leave one value', () => {
+    expect(
+      flawsOf(object({ a: integer({ minimum: 3, maximum: 3 }), b: string({ minLength: 2, maxLength: 2 }) }).json, ''),
+    ).toEqual([]);
+  });
+
   test('a rule that says oldSelf in a text only does not compare', () => {
     expect(flawsOf(array(withRules(string(), { rule: "self != 'oldSelf'", message: 'no' })).json, '')).toEqual([]);
   });

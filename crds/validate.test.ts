@@ -165,6 +165,15 @@ describe('oddities of the API server that are kept', () => {
     ]);
   });
 
+  test('a whole number is compared with a bound cut to a whole number, a fraction with the bound itself', () => {
+    const schema = number({ minimum: 0.5, maximum: 2.5 });
+    expect([0, 1, 2].flatMap((value) => linesOf(schema, value))).toEqual([]);
+    expect(linesOf(schema, 3)).toEqual(['spec: Invalid value: 3: spec in body should be less than or equal to 2']);
+    expect(linesOf(schema, 0.4)).toEqual([
+      'spec: Invalid value: 0.4: spec in body should be greater than or equal to 0.5',
+    ]);
+  });
+
   test('names that JavaScript objects inherit are ordinary names', () => {
     const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2, "toString": "x"}') as unknown;
     expect(linesOf(object({ a: optional(integer()) }), hostile)).toEqual([
@@ -197,6 +206,12 @@ describe('CEL rules', () => {
 
   test('without an engine no rule is judged', () => {
     expect(validate(comparing, { size: 1000 })).toEqual([]);
+  });
+
+  test('null is not judged by the rules of its own schema', () => {
+    const schema = object({ a: nullable(withRules(integer(), { rule: 'self < 5', message: 'few' })) });
+    expect(validate(schema, { a: null }, { evaluate: evaluateCel })).toEqual([]);
+    expect(validate(schema, { a: 5 }, { evaluate: evaluateCel })).toHaveLength(1);
   });
 
   test('a rule that fails says so, with its message', () => {

@@ -1,5 +1,16 @@
 /** A schema whose rules compare with the stored value, and updates judged by it. */
-import { array, immutable, integer, map, nullable, object, optional, string, withRules } from '../crds/schema.ts';
+import {
+  array,
+  enumeration,
+  immutable,
+  integer,
+  map,
+  nullable,
+  object,
+  optional,
+  string,
+  withRules,
+} from '../crds/schema.ts';
 
 const growing = (of = integer()) =>
   withRules(of, {
@@ -27,6 +38,21 @@ export const comparing = object(
         },
       ),
     ),
+    mounts: optional(
+      array(
+        object({
+          disk: string({ maxLength: 20 }),
+          path: string({ maxLength: 20 }),
+          mode: optional(immutable(integer())),
+        }),
+        {
+          listType: 'map',
+          keys: ['disk', 'path'],
+          maxItems: 4,
+        },
+      ),
+    ),
+    tier: optional(enumeration(['Gold', 'Tin'])),
     quotas: optional(map(nullable(growing()), { maxProperties: 4 })),
     phase: optional(
       withRules(string({ maxLength: 20 }), {
@@ -57,6 +83,10 @@ export const stored = {
   disks: [
     { name: 'one', bus: 'sata', gib: 10 },
     { name: 'two', gib: 10 },
+  ],
+  mounts: [
+    { disk: 'one', path: '/a', mode: 1 },
+    { disk: 'one', path: '/b', mode: 2 },
   ],
   quotas: { cpu: 2, memory: null },
   phase: 'New',
@@ -128,6 +158,14 @@ export const updates: readonly Update[] = [
     problems: [`spec.disks[0].bus: Invalid value: ${kept}`],
   },
   {
+    what: 'entries of a list with two keys are told apart by both',
+    spec: {
+      ...stored,
+      mounts: [stored.mounts[1], { disk: 'two', path: '/a', mode: 2 }, { disk: 'one', path: '/a', mode: 3 }],
+    },
+    problems: [`spec.mounts[2].mode: Invalid value: 3: ${unchanged}`],
+  },
+  {
     what: 'values of a map are told apart by their names',
     spec: { ...stored, quotas: { cpu: 1, gpu: 0 } },
     problems: ['spec.quotas[cpu]: Invalid value: 1: must stay where it is'],
@@ -137,5 +175,18 @@ export const updates: readonly Update[] = [
     what: 'rules are silent where the types are wrong',
     spec: { ...stored, size: 'x', zone: 'b' },
     problems: ['spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'],
+  },
+  {
+    what: 'rules are silent where a word is no choice',
+    spec: { ...stored, tier: 'Lead', zone: 'b' },
+    problems: ['spec.tier: Unsupported value: "Lead": supported values: "Gold", "Tin"'],
+  },
+  {
+    what: 'rules are judged beside a bound that is broken',
+    spec: { ...stored, zone: 'b'.repeat(4), quotas: { cpu: 1 } },
+    problems: [
+      `spec.zone: Invalid value: "bbbb": ${unchanged}`,
+      'spec.quotas[cpu]: Invalid value: 1: must stay where it is',
+    ],
   },
 ];
