@@ -45,7 +45,7 @@ function breaches(files: RegExp, allowed: (imported: string, file: string) => bo
     );
 }
 
-const isOurs = (imported: string) => /^(charts|crds|operator|local|test|bench|tools)\//.test(imported);
+const isOurs = (imported: string) => /^(charts|crds|operator|cli|local|test|bench|tools)\//.test(imported);
 const within =
   (...folders: string[]) =>
   (imported: string) =>
@@ -83,6 +83,10 @@ describe('import directions', () => {
     const allowed = (imported: string) =>
       !imported.startsWith('crds/') && (!imported.startsWith('charts/') || imported === 'charts/resource.ts');
     expect(breaches(/^operator\/(kube|watch|queue|leader)\//, allowed)).toEqual([]);
+  });
+
+  test('cli asks a cluster through the client, and knows no other part of the runtime', () => {
+    expect(breaches(/^cli\//, within('cli/', 'charts/', 'operator/kube/'))).toEqual([]);
   });
 
   test('Pulumi is a deploy-time tool: only index.ts and local/ import it', () => {
