@@ -24,6 +24,7 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import type { Observer } from './metrics/observer.ts';
 import { crashOnStrayErrors, graceAfter, keepAlive, stopOnSignals } from './stop.ts';
 import { createCache, type WatchedCache } from './watch/cache.ts';
+import { announcingWrites } from './watch/own-writes.ts';
 import { trimObject } from './watch/trim.ts';
 
 const random = Math.random;
@@ -185,8 +186,11 @@ interface Readers {
 
 function newController(context: Context, kind: Kind, { primary, children }: Readers): Controller {
   const { config, metrics } = context;
+  const caches = new Map([primary, ...children.values()].map((cache) => [resourceNameOf(cache.type), cache]));
   const controller = createController({
     ...context,
+    // Events of our own writes are no news.
+    client: announcingWrites(context.client, (type) => caches.get(resourceNameOf(type))),
     kind,
     primary,
     children: new Map(Array.from(children).filter(([type]) => kind.owns.includes(type))),

@@ -7,6 +7,7 @@ import { messageOf } from '../kube/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Observer } from '../metrics/observer.ts';
 import type { Cache, Change, ChangeListener } from './reader.ts';
+import { OwnWrites, type EndWrite, type WriteAware } from './own-writes.ts';
 import { Store } from './store.ts';
 import { Watcher } from './watcher.ts';
 
@@ -37,7 +38,7 @@ export interface CacheHealth {
   readonly lastError?: string;
 }
 
-export interface WatchedCache extends Cache {
+export interface WatchedCache extends Cache, WriteAware {
   readonly type: ResourceType;
   /** Lists and watches until the signal aborts, then resolves. Survives everything that a server does. */
   run(signal: AbortSignal): Promise<void>;
@@ -57,6 +58,7 @@ class NamespacedCache implements WatchedCache {
   /** By namespace; '' watches all of them. */
   readonly #slices: ReadonlyMap<string, Slice>;
   readonly #listeners = new Set<ChangeListener>();
+  readonly #own = new OwnWrites((change) => this.#notify(change));
 
   constructor(props: CacheProps) {
     this.type = props.type;
@@ -89,6 +91,10 @@ class NamespacedCache implements WatchedCache {
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  writing(namespace: string, name: string): EndWrite {
+    return this.#own.begin(namespace, name);
   }
 
   written(object: KubeObject): void {
@@ -128,7 +134,7 @@ class NamespacedCache implements WatchedCache {
   }
 
   #newSlice(namespace: string): Slice {
-    const store = new Store((change) => this.#notify(change));
+    const store = new Store((change) => this.#own.heard(change));
     const watcher = new Watcher({ ...this.#props, ...(namespace !== '' && { namespace }), store });
     return { store, watcher };
   }
