@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { stringify } from 'yaml';
 import type { ResourceType } from '../../charts/resource.ts';
 import { CertificateAuthority, type Certificate } from '../../test/fake-apiserver/certificate.ts';
 import { FakeApiServer } from '../../test/fake-apiserver/fake-apiserver.ts';
+import { soon } from '../../test/eventually.ts';
 import { FakeClock } from '../../test/fake-clock.ts';
 import { createClient, kubeconfigConnection } from './connect.ts';
 
@@ -167,6 +169,34 @@ describe('an exec plugin', () => {
     expect(await runs()).toBe(2);
   });
 
+  test('that never answers is given up after two minutes, and sooner by who waits', async () => {
+    const script = join(folder, 'waiting');
+    await writeFile(script, `#!/bin/sh\necho $$ > ${folder}/pid\nexec sleep 60\n`);
+    await chmod(script, 0o700);
+    const path = await writeConfig({
+      user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: script } },
+    });
+    const client = createClient({
+      connection: await kubeconfigConnection({ path, clock }),
+      fieldManager: 'reprise',
+      clock,
+    });
+    open.push(client);
+    const stop = new AbortController();
+    const impatient = client.list(Node, {}, stop.signal);
+    const patient = client.list(Node, {}, never);
+    await soon(() => clock.waits.includes(120_000));
+    stop.abort(new Error('enough'));
+    await expect(impatient).rejects.toThrow('enough');
+    clock.advance(120_000);
+    await expect(patient).rejects.toThrow(
+      'the credentials of context "dev" cannot be had: the exec plugin did not answer within 120 s',
+    );
+    const pid = join(folder, 'pid');
+    await soon(() => existsSync(pid) && readFileSync(pid, 'utf8').endsWith('\n'));
+    process.kill(Number(readFileSync(pid, 'utf8')));
+  });
+
   test('that is not there or fails is told in one line', async () => {
     const missing = await writeConfig({
       user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/no/such/plugin' } },
@@ -289,6 +319,22 @@ describe('a kubeconfig that cannot be used is told in one line that says where a
     await expect(refused(path, 'homeless')).rejects.toThrow(
       `kubeconfig ${path}: context "homeless" names cluster "nowhere", which is not there`,
     );
+  });
+
+  test.each([
+    [
+      'a proxy',
+      { cluster: { server: 'https://127.0.0.1:1', 'proxy-url': 'http://proxy' } },
+      'goes through a proxy-url, which is not supported',
+    ],
+    [
+      'another user’s name',
+      { user: { as: 'admin', token: 't' } },
+      'impersonates another user ("as"), which is not supported',
+    ],
+  ])('what would be ignored: %s', async (_, parts, why) => {
+    const path = await writeConfig(parts);
+    await expect(refused(path)).rejects.toThrow(`kubeconfig ${path}: context "dev" ${why}`);
   });
 
   test('a server that is no address', async () => {

@@ -28,6 +28,8 @@ export class KubeconfigError extends Error {
 
 /** Exec plugins say when their token expires and are run again by the loader; asking it often costs file reads. */
 const askAgainMs = 10_000;
+/** Some plugins open a browser and wait for a person. */
+const credentialsMs = 120_000;
 
 const firstLine = (error: unknown): string =>
   String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? '';
@@ -74,6 +76,8 @@ const pathsOf = (path: string | undefined): string[] => {
   throw new KubeconfigError(`no kubeconfig at ${named.join(', ')}; set KUBECONFIG or pass --kubeconfig`);
 };
 
+const isSet = (value: string | null | undefined): boolean => value !== undefined && value !== null && value !== '';
+
 const selectContext = (config: KubeConfig, wanted: string | undefined, where: string): string => {
   const names = config.contexts.map((context) => context.name);
   const known = names.length === 0 ? 'it has no contexts' : `it has: ${names.join(', ')}`;
@@ -83,13 +87,19 @@ const selectContext = (config: KubeConfig, wanted: string | undefined, where: st
   }
   const context = config.contexts.find((each) => each.name === name);
   if (context === undefined) throw new KubeconfigError(`kubeconfig ${where} has no context "${name}" (${known})`);
-  for (const [what, entry, present] of [
-    ['cluster', context.cluster, config.getCluster(context.cluster) !== null],
-    ['user', context.user, config.getUser(context.user) !== null],
-  ] as const) {
-    if (!present)
-      throw new KubeconfigError(`kubeconfig ${where}: context "${name}" names ${what} "${entry}", which is not there`);
-  }
+  const refuse = (why: string): never => {
+    throw new KubeconfigError(`kubeconfig ${where}: context "${name}" ${why}`);
+  };
+  const cluster = config.getCluster(context.cluster);
+  if (cluster === null) return refuse(`names cluster "${context.cluster}", which is not there`);
+  // client-node's type says that there always is one.
+  const userName = context.user as string | undefined;
+  if (userName === undefined) return refuse('names no user');
+  const user = config.getUser(userName);
+  if (user === null) return refuse(`names user "${userName}", which is not there`);
+  // Ignoring these would connect elsewhere, or as somebody with other rights.
+  if (isSet(cluster.proxyUrl)) return refuse('goes through a proxy-url, which is not supported');
+  if (isSet(user.impersonateUser)) return refuse('impersonates another user ("as"), which is not supported');
   config.setCurrentContext(name);
   return name;
 };
@@ -105,13 +115,23 @@ const serverOf = (config: KubeConfig, where: string): URL => {
 
 type Filled = RequestOptions & { headers?: Record<string, string> };
 
-const credentialsOf = async ({ config, tokenFiles }: Loaded): Promise<Credentials> => {
+/** A plugin that waits for an answer that nobody gives would hold up every request for ever. */
+const within = async (limitMs: number, clock: Clock, work: Promise<void>): Promise<void> => {
+  let cancel = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`the exec plugin did not answer within ${limitMs / 1000} s`);
+    cancel = clock.after(limitMs, () => reject(error));
+  });
+  await Promise.race([work, late]).finally(() => cancel());
+};
+
+const credentialsOf = async ({ config, tokenFiles }: Loaded, clock: Clock): Promise<Credentials> => {
   const options: Filled = {};
   const tokenFile = tokenFiles.get(config.getCurrentUser()?.name ?? '');
   let token: string | undefined;
   try {
     token = tokenFile === undefined ? undefined : `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
-    await config.applyToHTTPSOptions(options);
+    await within(credentialsMs, clock, config.applyToHTTPSOptions(options));
   } catch (error) {
     throw new KubeconfigError(
       `the credentials of context "${config.currentContext}" cannot be had: ${firstLine(error)}`,
@@ -133,6 +153,7 @@ const credentialsOf = async ({ config, tokenFiles }: Loaded): Promise<Credential
  * again as time passes, and from scratch after a 401. A plain http server gets no credentials.
  */
 export const kubeconfigConnection = async (props: KubeconfigProps): Promise<Connection> => {
+  const { clock = systemClock } = props;
   const paths = pathsOf(props.path);
   const where = paths.join(delimiter);
   let loaded = await load(paths);
@@ -144,9 +165,9 @@ export const kubeconfigConnection = async (props: KubeconfigProps): Promise<Conn
       loaded = await load(paths);
       selectContext(loaded.config, context, where);
     }
-    return credentialsOf(loaded);
+    return credentialsOf(loaded, clock);
   };
-  const cache = new CredentialCache(current, props.clock ?? systemClock, askAgainMs);
+  const cache = new CredentialCache(current, clock, askAgainMs);
   return {
     server,
     description: `context ${context} of ${where}`,

@@ -7,7 +7,7 @@ import type { Connection, Credentials } from './connection.ts';
 import type { ApiError } from './errors.ts';
 import { apiErrorOfStatus, ConnectionError, ProtocolError, type Status } from './errors.ts';
 import { Transport, type Answer, type Exchange, type Limits } from './transport.ts';
-import { waitFor } from './wait.ts';
+import { unlessAborted, waitFor } from './wait.ts';
 
 export interface RequesterProps {
   readonly connection: Connection;
@@ -72,10 +72,10 @@ export class Requester {
   }
 
   async #authorized(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
-    const credentials = await this.#props.connection.credentials();
+    const credentials = await unlessAborted(this.#props.connection.credentials(), signal);
     const answer = await this.#once(exchange, credentials, signal);
     if (answer.status !== 401) return answer;
-    const renewed = await this.#props.connection.renew(credentials);
+    const renewed = await unlessAborted(this.#props.connection.renew(credentials), signal);
     if (renewed === credentials) return answer;
     answer.response.resume();
     return this.#once(exchange, renewed, signal);
