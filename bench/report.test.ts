@@ -61,6 +61,7 @@ describe('the report', () => {
     ['latency p50, ms', '812', '812'],
     ['latency p99, ms', '1500', '1500'],
     ['CPU ms per WebServer: this process', '1.23', 'n/a'],
+    ['  all four', '8.48', 'n/a'],
     ['RSS peak, MiB', '100', 'n/a'],
     ["others' share of the processors", '12 %', 'n/a'],
     ['load average', '2.0', '2.0'],

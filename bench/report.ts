@@ -59,6 +59,7 @@ function legTable(legs: readonly Leg[]): readonly string[] {
     ['  kube-apiserver', cpu('apiserver')],
     ['  etcd', cpu('etcd')],
     ['  load generator', cpu('generator')],
+    ['  all four', cost(({ cpuMsPerResource }) => sum(Object.values(cpuMsPerResource)).toFixed(2))],
     ['RSS peak, MiB', cost(({ peakRssMiB }) => peakRssMiB.toFixed(0))],
     ['RSS when served, MiB', cost(({ steadyRssMiB }) => steadyRssMiB.toFixed(0))],
     ["others' share of the processors", cost(({ foreignShare }) => percent(foreignShare))],
@@ -69,6 +70,8 @@ function legTable(legs: readonly Leg[]): readonly string[] {
     rows.map(([title, figure]) => [title, ...legs.map(figure)]),
   );
 }
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
 
