@@ -58,6 +58,15 @@ const stackName = 'local';
 const answerMs = 10_000;
 let runs = 0;
 
+let isTold = false;
+
+/** Once in a process: the session that removes what another one installed need not say it again. */
+function tellOnce(why: string, progress: Progress | undefined): void {
+  if (progress === undefined || isTold) return;
+  isTold = true;
+  progress.say(`Pulumi's Kubernetes provider is not at hand (${why}); a stand-in applies the same objects`);
+}
+
 /** index.ts runs when it is imported, so each run needs a fresh import. */
 const program = async (): Promise<Record<string, unknown>> => {
   runs += 1;
@@ -83,10 +92,7 @@ export class PulumiSession implements AsyncDisposable {
     const choice: ProviderChoice =
       options.provider === 'stand-in' ? { kind: 'stand-in', why: 'it was asked for' } : await findProvider(options);
     const standIn = choice.kind === 'stand-in' ? await serveProvider() : undefined;
-    if (choice.kind === 'stand-in')
-      options.progress?.say(
-        `Pulumi's Kubernetes provider is not at hand (${choice.why}); a stand-in applies the same objects`,
-      );
+    if (choice.kind === 'stand-in') tellOnce(choice.why, options.progress);
     try {
       const folder = preparePulumiFolder(options.folder, options.cli);
       const stack = await openStack(folder, environmentOf({ folder, cli: options.cli, choice, standIn }));

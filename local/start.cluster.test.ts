@@ -1,17 +1,15 @@
-/** `npm start` as a person runs it, on control planes of its own; and on an existing cluster: that of the tests. */
+/** `npm start` as a person runs it, on control planes of its own, and on an existing cluster. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { testApi } from '../test/api.ts';
+import { startCluster } from './cluster.ts';
 import { runningFrom } from './processes.ts';
 import { binFolderOf, folderOf } from './cluster-folder.ts';
 
 const program = join(import.meta.dirname, 'start.ts');
-const api = testApi();
-afterAll(() => api.close());
-
 interface Run {
   readonly pid: number;
   readonly code: Promise<number | null>;
@@ -88,7 +86,10 @@ test('Ctrl-C in the middle of an installation, twice, leaves nothing behind', as
 }, 120_000);
 
 test('on an existing cluster it installs in the context that is named, and removes all of it again', async () => {
-  const kubeconfig = process.env['REPRISE_TEST_KUBECONFIG'] ?? '';
+  // Not the one that the tests share: other tests install the same definitions there.
+  await using cluster = await startCluster();
+  const { kubeconfig } = cluster;
+  const api = testApi(kubeconfig);
   const context = /current-context: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
   const run = start(['--context', context, '--yes', '--once'], { KUBECONFIG: kubeconfig });
   expect([await run.code, run.text()]).toEqual([0, expect.stringMatching(/WebServer +docs +True/)]);
@@ -99,6 +100,7 @@ test('on an existing cluster it installs in the context that is named, and remov
   ]) {
     expect([path, (await api.request('GET', path)).status]).toEqual([path, 404]);
   }
+  api.close();
 }, 120_000);
 
 test('a context that is not there is told in one line', async () => {

@@ -128,10 +128,14 @@ async function createToy(spec: object): Promise<void> {
   bodyOf(await api.request('POST', pathOf.toy(), toy));
 }
 
-/** Writes the spec as a whole: what is not in it is gone. */
+/** Writes the spec as a whole: what is not in it is gone. The operator may write the status meanwhile: that is no conflict. */
 async function setSpec(spec: object): Promise<void> {
-  const toy = await get<ToyResource>(pathOf.toy('web'));
-  bodyOf(await api.request('PUT', pathOf.toy('web'), { ...toy, spec }));
+  const { metadata } = await get<ToyResource>(pathOf.toy('web'));
+  const patch = [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'replace', path: '/spec', value: spec },
+  ];
+  bodyOf(await api.request('PATCH', pathOf.toy('web'), patch, { contentType: 'application/json-patch+json' }));
 }
 
 const toyNow = () => get<ToyResource>(pathOf.toy('web'));
