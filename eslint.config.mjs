@@ -8,11 +8,20 @@ const forbid = (files, ignores, ...patterns) => ({
   rules: { 'no-restricted-imports': ['error', { patterns }] },
 });
 const pulumi = { group: ['@pulumi/*', '@pulumi/**'], message: '@pulumi/* belongs in index.ts and local/ only.' };
-const cdk8s = { group: ['cdk8s', 'cdk8s-plus-28', 'cdk8s/**'], message: 'cdk8s belongs in charts/, children.ts, the two programs and operator/controller/render.ts.' };
+const cdk8s = {
+  group: ['cdk8s', 'cdk8s-plus-28', 'cdk8s/**'],
+  message: 'cdk8s belongs in charts/, children.ts, the two programs and operator/controller/render.ts.',
+};
 const crds = { group: ['**/crds/**'], message: 'This folder must not know the kinds.' };
 const operator = { group: ['**/operator/**'], message: 'Kinds and constructs must not know the runtime.' };
-const list = { group: ['**/crds/index.ts'], message: 'Only operator/main.ts and the programs import the list of kinds.' };
-const constructs = { group: ['**/charts/*.ts', '!**/charts/resource.ts'], message: 'The runtime parts import only charts/resource.ts.' };
+const list = {
+  group: ['**/crds/index.ts'],
+  message: 'Only operator/main.ts and the programs import the list of kinds.',
+};
+const constructs = {
+  group: ['**/charts/*.ts', '!**/charts/resource.ts'],
+  message: 'The runtime parts import only charts/resource.ts.',
+};
 
 export default tseslint.config(
   { ignores: ['node_modules/', 'dist/', 'build/', 'coverage/', 'imports/', '**/*.mjs'] },
@@ -33,7 +42,10 @@ export default tseslint.config(
       '@typescript-eslint/max-params': ['error', { max: 4 }],
     },
   },
-  { files: ['**/*.test.ts', 'test/**', 'bench/**', 'local/**', 'tools/**'], rules: { 'no-console': 'off', 'max-lines': 'off' } },
+  {
+    files: ['**/*.test.ts', 'test/**', 'bench/**', 'local/**', 'tools/**'],
+    rules: { 'no-console': 'off', 'max-lines': 'off' },
+  },
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
   forbid(['charts/**'], [], pulumi, crds, operator),
   forbid(['crds/*.ts', 'crds/**/*.ts'], ['crds/**/children.ts', 'crds/kind.ts'], pulumi, cdk8s, operator),
@@ -41,5 +53,12 @@ export default tseslint.config(
   forbid(['operator/**'], ['operator/main.ts', 'operator/controller/render.ts'], pulumi, cdk8s, list, constructs),
   forbid(['operator/controller/render.ts'], [], pulumi, list),
   forbid(['operator/main.ts'], [], pulumi, cdk8s),
-  forbid(['operator/kube/**', 'operator/watch/**', 'operator/queue/**', 'operator/leader/**'], [], pulumi, cdk8s, crds, constructs),
+  forbid(
+    ['operator/kube/**', 'operator/watch/**', 'operator/queue/**', 'operator/leader/**'],
+    [],
+    pulumi,
+    cdk8s,
+    crds,
+    constructs,
+  ),
 );
