@@ -70,6 +70,7 @@ describe('a pod', () => {
     server.requireToken('second');
     await list();
     expect(server.requests).toHaveLength(3);
+    expect(server.connections).toBe(1);
   });
 
   test('gives the 401 to the caller when the mounted token is still the refused one', async () => {

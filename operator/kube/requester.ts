@@ -77,7 +77,7 @@ export class Requester {
     if (answer.status !== 401) return answer;
     const renewed = await unlessAborted(this.#props.connection.renew(credentials), signal);
     if (renewed === credentials) return answer;
-    answer.response.resume();
+    await this.#transport.read(answer, signal);
     return this.#once(exchange, renewed, signal);
   }
 

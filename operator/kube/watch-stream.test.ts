@@ -130,6 +130,14 @@ describe('a watch', () => {
     await soon(() => server.openConnections === 0);
   });
 
+  test('leaves no connection when its signal comes just as the server has accepted it', async () => {
+    const watch = client.watch(ConfigMap, { resourceVersion: '1000' }, stop.signal, () =>
+      stop.abort(new Error('over')),
+    );
+    await expect(watch.next()).rejects.toThrow('over');
+    await soon(() => server.openConnections === 0);
+  });
+
   test('does not take a connection from the requests', async () => {
     const watches = Array.from({ length: 20 }, () => listen());
     await soon(() => server.watches.length === 20);

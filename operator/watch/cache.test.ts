@@ -3,6 +3,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { settled, soon } from '../../test/eventually.ts';
 import * as faults from '../../test/fake-apiserver/faults.ts';
 import { FakeApiServer } from '../../test/fake-apiserver/fake-apiserver.ts';
+import { RecordingLog } from '../../test/recording-log.ts';
+import { FakeClock } from '../../test/fake-clock.ts';
+import { createCache } from './cache.ts';
 import { Gadget, Widget, widget, WatchHarness } from '../../test/watch-harness.ts';
 
 jest.setTimeout(20_000);
@@ -39,6 +42,31 @@ describe('streams that say nothing', () => {
     await h.nextAttempt(2);
     await soon(() => h.names.length === 1);
     expect(h.restarts).toEqual(['ended', 'silent']);
+  });
+
+  test('nor is a first watch waited for that never even begins', async () => {
+    const clock = new FakeClock();
+    const restarts: string[] = [];
+    const silence = async function* (_: unknown, __: unknown, signal: AbortSignal): AsyncGenerator<never, void, void> {
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    };
+    const cache = createCache({
+      client: { watch: silence, list: () => Promise.reject(new Error('nobody asked for a list')) },
+      type: Widget,
+      namespaces: 'all',
+      trim: (object) => object,
+      clock,
+      random: () => 0.5,
+      log: new RecordingLog(),
+      observer: { watchEvent: () => undefined, watchRestarted: (_, reason) => restarts.push(reason) },
+    });
+    const stop = new AbortController();
+    const running = cache.run(stop.signal);
+    clock.advance(75_000);
+    await soon(() => restarts.length === 1);
+    expect(restarts).toEqual(['silent']);
+    stop.abort(new Error('over'));
+    await running;
   });
 
   test('a half-open watch is found by our own timer', async () => {
@@ -142,6 +170,15 @@ describe('streams that end or break', () => {
     await soon(() => h.names.length === 2);
     expect(h.lists).toBe(1);
     expect(h.told).toEqual(['added a@1001', 'added b@1002']);
+  });
+
+  test.each([
+    [0, '300'],
+    [0.5, '450'],
+    [0.999, '600'],
+  ])('the server is asked to end a watch after five to ten minutes, spread by chance (%d)', async (chance, seconds) => {
+    await using h = await WatchHarness.synced({ random: () => chance });
+    expect(h.server.requests[0]?.query).toMatchObject({ timeoutSeconds: seconds });
   });
 
   test('a bookmark is where the next watch begins', async () => {
@@ -590,17 +627,6 @@ describe('lists', () => {
     await h.watching();
     await h.equal();
     expect(h.server.seen('list')).toHaveLength(1);
-  });
-
-  test('changes within a streamed list are part of it', async () => {
-    await using h = await WatchHarness.start();
-    const a = h.server.create(Widget, widget('a'));
-    h.server.create(Widget, widget('b'));
-    h.server.fault({ verb: 'watch' }, faults.withoutEndBookmark());
-    await soon(() => h.events.length === 2);
-    h.server.state.delete(Widget, a);
-    await soon(() => h.events.length === 3);
-    expect(h.told).toEqual([]);
   });
 });
 
