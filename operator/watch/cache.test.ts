@@ -789,6 +789,24 @@ describe('what is watched', () => {
     expect(h.cache.hasSynced).toBe(true);
   });
 
+  test('children are found by their owner in every namespace, and listed page by page where lists are not streamed', async () => {
+    await using h = await WatchHarness.start({ namespaces: ['shop', 'bank'] });
+    h.server.fault({ verb: 'watch', times: 2 }, faults.refuse(422, 'Invalid'));
+    const owner = { apiVersion: 'v1', kind: 'Owner', name: 'o', uid: 'owner-1', controller: true };
+    for (const namespace of ['shop', 'bank', 'elsewhere']) {
+      h.server.create(Widget, widget('a', { metadata: { name: 'a', namespace, ownerReferences: [owner] } }));
+    }
+    h.server.create(Widget, widget('alone'));
+    await soon(() => h.cache.size === 3);
+    expect(h.cache.ownedBy('owner-1').map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'bank']);
+    expect(
+      h.server
+        .seen('list')
+        .map(({ namespace }) => namespace)
+        .sort(),
+    ).toEqual(['bank', 'shop']);
+  });
+
   test('only what matches the label selector; leaving it is an end, coming back a beginning', async () => {
     await using h = await WatchHarness.synced({ labelSelector: 'app=x' });
     const labels = (app: string) => ({ metadata: { name: 'a', namespace: 'shop', labels: { app } } });
