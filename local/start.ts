@@ -7,11 +7,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../charts/resource.ts';
 import { apiVersionOf } from '../charts/resource.ts';
 import { kinds } from '../crds/index.ts';
+import type { Kind } from '../crds/kind.ts';
 import type { ClosableClient } from '../operator/kube/connect.ts';
 import { createClient, kubeconfigConnection } from '../operator/kube/connect.ts';
+import { isNotFound } from '../operator/kube/errors.ts';
 import { binFolderOf, removeCluster } from './cluster-folder.ts';
 import { startCluster } from './cluster.ts';
 import { existingCluster } from './context.ts';
@@ -171,20 +174,56 @@ async function applySamples(
   cleanup: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
-  const applied: KubeObject[] = [];
+  const applied: Applied[] = [];
+  if (!target.ours) cleanup.defer(() => removeSamples(client, applied));
   for (const sample of samples(namespace)) {
     const type = kinds.find((kind) => kind.kind === sample.kind && apiVersionOf(kind) === sample.apiVersion);
     if (type === undefined)
       throw new Error(`sample ${sample.metadata.name}: no kind ${sample.apiVersion} ${sample.kind}`);
-    const live = await client.apply(type, sample, signal);
-    applied.push(live);
-    if (!target.ours) {
-      const { name, uid = '' } = live.metadata;
-      cleanup.defer(() => client.delete(type, { namespace, name }, { uid }, AbortSignal.timeout(10_000)));
-    }
+    applied.push({ type, live: await client.apply(type, sample, signal) });
   }
   progress.say(`Applied ${applied.length} samples in namespace ${namespace}`);
-  return applied;
+  return applied.map(({ live }) => live);
+}
+
+interface Applied {
+  readonly type: Kind;
+  readonly live: KubeObject;
+}
+
+/** The garbage collector looks for new types every 30 s. */
+const collectedInMs = 120_000;
+const askAgainMs = 250;
+
+/**
+ * In the foreground, and to the end: once their definition is gone, the garbage collector no longer knows the owners of what is left
+ * and would leave it for ever.
+ */
+async function removeSamples(client: ClosableClient, applied: readonly Applied[]): Promise<void> {
+  progress.say('Removing the samples, and waiting until their children are collected');
+  const limit = AbortSignal.timeout(collectedInMs);
+  const remove = async ({ type, live }: Applied): Promise<void> => {
+    const { name, uid = '' } = live.metadata;
+    const options = { uid, propagationPolicy: 'Foreground' } as const;
+    await client.delete(type, { namespace, name }, options, limit);
+    while (await isThere(client, type, live, limit)) await sleep(askAgainMs, undefined, { signal: limit });
+  };
+  await Promise.all(applied.map(remove));
+}
+
+async function isThere(
+  client: ClosableClient,
+  type: Kind,
+  { metadata }: KubeObject,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const found = await client.get(type, { namespace, name: metadata.name }, signal);
+    return found.metadata.uid === metadata.uid;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
 }
 
 function lookAround(target: Target, applied: readonly KubeObject[]): string {
