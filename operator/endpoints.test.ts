@@ -71,6 +71,18 @@ describe('the endpoints', () => {
     expect((await operator.get('probes', '/healthz')).status).toBe(200);
   });
 
+  test('are not ready any more once a watch has been refused for minutes, but healthy: a restart would not help', async () => {
+    await using operator = await serving();
+    const refused = { synced: true, watching: false, failures: 9, lastError: '429: too many requests' };
+    operator.state.cache = { ...refused, lastActivityMs: 119_000 };
+    expect((await operator.get('probes', '/readyz')).status).toBe(200);
+    operator.state.cache = { ...refused, lastActivityMs: 121_000 };
+    expect((await operator.get('probes', '/readyz/synced-pods')).body).toBe(
+      'internal server error: nothing heard for 121 s: 429: too many requests\n',
+    );
+    expect((await operator.get('probes', '/healthz')).status).toBe(200);
+  });
+
   test('are not ready any more while the operator stops, but healthy', async () => {
     await using operator = await serving();
     operator.stop.abort();

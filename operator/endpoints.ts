@@ -57,9 +57,18 @@ function probesOf({ caches, controllers, clock, stop }: EndpointsProps): Probes 
   };
 }
 
+/** Twice the pause between bookmarks: a stream that is being resumed does not count as lost. */
+const staleAfterMs = 2 * 60_000;
+
+/** A cache that was filled once and is no longer kept up to date is nothing to count on either. */
 const hasSynced = (cache: WatchedCache): Check => ({
   name: `synced-${resourceNameOf(cache.type)}`,
-  problem: () => (cache.hasSynced ? undefined : (cache.health().lastError ?? 'the first list is not complete')),
+  problem: () => {
+    const { watching, lastActivityMs = Infinity, lastError } = cache.health();
+    if (!cache.hasSynced) return lastError ?? 'the first list is not complete';
+    if (watching || lastActivityMs <= staleAfterMs) return undefined;
+    return `nothing heard for ${Math.round(lastActivityMs / 1000)} s: ${lastError ?? 'the watch does not open'}`;
+  },
 });
 
 /** The keys stay in the log: names of objects are nobody's business here. */
