@@ -1,4 +1,5 @@
-// Two projects. `unit`: no cluster. `cluster`: *.cluster.test.ts, on a real kube-apiserver that local/jest-setup.ts starts once.
+// Three projects. `unit`: functions and parts, quick. `process`: *.process.test.ts, whole programs and many sockets, no cluster.
+// `cluster`: *.cluster.test.ts, on a real kube-apiserver that local/jest-setup.ts starts once.
 const common = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -24,8 +25,9 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.cluster\\.test\\.ts$'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(cluster|process)\\.test\\.ts$'],
     },
+    { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
     {
       ...common,
       displayName: 'cluster',

@@ -4,7 +4,7 @@
  * Own code and not a JSON Schema library: a CRD's schema only looks like JSON Schema. Nulls are dropped or defaulted before anything is
  * judged, `nullable` and int-or-string replace type unions, lengths count code points, whole numbers are compared with truncated bounds,
  * lists are sets or maps, patterns are RE2, formats are Go's, and defaults are judged when a kind is defined, inside the operator, whose
- * bundle should carry no library for it. validate.cluster.test.ts holds it to a real API server, answer by answer.
+ * bundle should carry no library for it. schema.cluster.test.ts holds it to a real API server, answer by answer.
  *
  * It judges as on creation: the server lets an update keep what was wrong before (ratcheting), this does not.
  */
