@@ -76,7 +76,7 @@ test('Ctrl-C while samples are shown ends in order; the table explains how to lo
   expectNothingLeft(run);
 }, 120_000);
 
-test('Ctrl-C in the middle of an installation, twice, leaves nothing behind', async () => {
+test('Ctrl-C in the middle of an installation, sent on by npm as well, leaves nothing behind', async () => {
   const run = start([]);
   await run.said(/\[\d+\/\d+\] created/);
   run.kill('SIGINT');

@@ -22,7 +22,8 @@ import { onInterrupt } from './interrupt.ts';
 import type { Interrupted } from './interrupt.ts';
 import { watchKinds } from './live.ts';
 import { startOperator } from './operator-process.ts';
-import { findPrograms } from './programs.ts';
+import { clusterPrograms, findPrograms } from './programs.ts';
+import type { Programs } from './programs.ts';
 import { progressOn } from './progress.ts';
 import { PulumiSession } from './pulumi.ts';
 import { samples } from './samples.ts';
@@ -54,10 +55,12 @@ async function start(options: StartOptions, signal: AbortSignal): Promise<void> 
   const folder = mkdtempSync(join(tmpdir(), 'reprise-start-'));
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
 
-  const { pulumi } = await findPrograms(['pulumi'], { progress, signal });
-  const target = options.context === undefined ? await localTarget(cleanup, signal) : await existingTarget(options);
+  // All at once: what has to be built is built in one go.
+  const isLocal = options.context === undefined;
+  const programs = await findPrograms(isLocal ? [...clusterPrograms, 'pulumi'] : ['pulumi'], { progress, signal });
+  const target = isLocal ? await localTarget(programs, cleanup, signal) : await existingTarget(options);
   if (target === undefined) return;
-  await install(target, { cli: pulumi, folder, signal }, cleanup);
+  await install(target, { cli: programs.pulumi, folder, signal }, cleanup);
 
   const admin = adminOf(target);
   const account = { namespace: operatorNamespace, name: operatorAccount };
@@ -87,9 +90,9 @@ async function start(options: StartOptions, signal: AbortSignal): Promise<void> 
   await follow(view, signal);
 }
 
-async function localTarget(cleanup: AsyncDisposableStack, signal: AbortSignal): Promise<Target> {
+async function localTarget(programs: Programs, cleanup: AsyncDisposableStack, signal: AbortSignal): Promise<Target> {
   const begun = Date.now();
-  const cluster = cleanup.use(await startCluster({ progress, signal }));
+  const cluster = cleanup.use(await startCluster({ programs, progress, signal }));
   // Also on the second Ctrl-C, which does not wait for the orderly way.
   process.once('exit', () => removeCluster(cluster.name));
   progress.say(`Control plane ready at ${cluster.server} in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
