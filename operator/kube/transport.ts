@@ -190,11 +190,10 @@ export class Transport {
       setMaxListeners(0, signal);
       signal.addEventListener('abort', abort, { once: true });
       request.once('socket', () => {
-        const silence = new ConnectionError(
-          `no answer from ${server.origin} within ${this.#limits.headersMs / 1000} s`,
-          'TIMEOUT',
-        );
-        cancelTimer = this.#clock.after(this.#limits.headersMs, () => void request.destroy(silence));
+        const { headersMs } = this.#limits;
+        const silence = (): Error =>
+          new ConnectionError(`no answer from ${server.origin} within ${headersMs / 1000} s`, 'TIMEOUT');
+        cancelTimer = this.#clock.after(headersMs, () => void request.destroy(silence()));
       });
       request.once('response', (response: IncomingMessage) => {
         settle();
