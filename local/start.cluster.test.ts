@@ -1,13 +1,13 @@
 /** `npm start` as a person runs it, on control planes of its own, and on an existing cluster. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { testApi } from '../test/api.ts';
 import { startCluster } from './cluster.ts';
 import { runningFrom } from './processes.ts';
-import { binFolderOf, folderOf } from './cluster-folder.ts';
+import { binFolderOf, clustersRoot, folderOf } from './cluster-folder.ts';
 
 const program = join(import.meta.dirname, 'start.ts');
 interface Run {
@@ -45,44 +45,55 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return { pid: child.pid ?? 0, code, text: () => text, said, kill: (signal) => void child.kill(signal) };
 }
 
-/** Nothing of that run's control plane is left: no process, no file. */
-function expectNothingLeft({ pid }: Run): void {
-  const name = `reprise-${pid}-1`;
+/** The name of that run's control plane, once it is there. */
+async function clusterOf(run: Run): Promise<string> {
+  await run.said(/Control plane ready/);
+  const names = readdirSync(clustersRoot()).filter((name) => name.startsWith(`reprise-${run.pid}-`));
+  expect(names).toHaveLength(1);
+  return names[0] ?? '';
+}
+
+/** Nothing of that control plane is left: no process, no file. */
+function expectNothingLeft(name: string): void {
   expect(runningFrom(binFolderOf(name))).toEqual([]);
   expect(existsSync(folderOf(name))).toBe(false);
 }
 
 test('--once installs, shows the samples becoming ready, and takes everything down', async () => {
   const run = start(['--once']);
+  const cluster = await clusterOf(run);
   expect([await run.code, run.text()]).toEqual([0, expect.stringMatching(/WebServer +docs +True/)]);
   expect(run.text()).toMatch(/WebServer +hello +True/);
   expect(run.text()).toContain('ServiceAccount reprise-system/reprise');
-  expectNothingLeft(run);
+  expectNothingLeft(cluster);
 }, 120_000);
 
 test('--once says which samples are not ready in time, and why, with exit code 1', async () => {
   const run = start(['--once', '--timeout=0.001']);
+  const cluster = await clusterOf(run);
   expect(await run.code).toBe(1);
   expect(run.text()).toMatch(/^not ready after 0\.001 s: WebServer\/docs: .*; WebServer\/hello: .*$/m);
-  expectNothingLeft(run);
+  expectNothingLeft(cluster);
 }, 120_000);
 
 test('Ctrl-C while samples are shown ends in order; the table explains how to look around', async () => {
   const run = start([]);
+  const cluster = await clusterOf(run);
   await run.said(/Ctrl-C takes everything down/);
   expect(run.text()).toMatch(/export KUBECONFIG=\S+/);
   run.kill('SIGINT');
   expect(await run.code).toBe(0);
-  expectNothingLeft(run);
+  expectNothingLeft(cluster);
 }, 120_000);
 
 test('Ctrl-C in the middle of an installation, sent on by npm as well, leaves nothing behind', async () => {
   const run = start([]);
+  const cluster = await clusterOf(run);
   await run.said(/\[\d+\/\d+\] created/);
   run.kill('SIGINT');
   run.kill('SIGINT');
   expect(await run.code).toBe(130);
-  expectNothingLeft(run);
+  expectNothingLeft(cluster);
 }, 120_000);
 
 test('on an existing cluster it installs in the context that is named, and removes all of it again', async () => {
